@@ -88,7 +88,7 @@ def test_a_median_is_that_of_the_cell_that_is_off_its_defaults_as_named(lab: Lab
 def test_a_run_is_shown_as_a_short_table(run: LoadedRun) -> None:
     text = run._repr_markdown_()
     assert "| fork, 64 MiB |" in text
-    assert "reaped: the child has exited and was waited for" in text
+    assert "reaped: until waited for" in text
     assert "|  |  |  |" not in text
     # The notebook has headings of its own.
     assert text.startswith("**Test")

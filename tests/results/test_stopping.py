@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -298,3 +299,65 @@ def test_rows_that_lack_launches_alone_get_more_processes() -> None:
     assert counts[0] == 30
     assert counts[1] >= 50
     assert scheduler.stopped_by(0) == "target"
+
+
+#: The first two targets have the first turn, the third, which is dear, the second; the others come last.
+TURNS, TURN_COSTS_S = (1, 1, 2, 0, 0), (0.02, 0.01, 1.2, 0.1, 0.1)
+
+
+def play_turns(budget_s: float, **options: object) -> tuple[list[int], TargetScheduler]:
+    scheduler = TargetScheduler(1, budget_s, QUANTITIES, **options)
+    processes = [24, 24, 6, 24, 24]
+    limits = [Limits(processes=count, turn=turn) for count, turn in zip(processes, TURNS, strict=True)]
+    scheduler.begin(Plan("test", "", 0.0, tuple(Target("w", {}, (), each) for each in limits)))
+    random = np.random.default_rng(4)
+    order: list[int] = []
+    elapsed_s = 0.0
+    while (target := scheduler.next_target(elapsed_s)) is not None:
+        assert len(order) < 20_000, "the scheduler never ends"
+        order.append(target)
+        elapsed_s += TURN_COSTS_S[target]
+        value = 1e5 * float(np.exp(0.3 * random.normal()))
+        scheduler.process_ended(target, TURN_COSTS_S[target], [("w", {"cost_ns": np.array([value])})])
+    return order, scheduler
+
+
+def test_what_is_asked_first_is_measured_first_and_goes_on_beside_all_others() -> None:
+    order, _ = play_turns(60.0)
+    # The pair, in turn with each other, before anything else.
+    first = order.index(2)
+    assert set(order[:first]) == {0, 1}
+    assert {order[:first].count(target) for target in (0, 1)} <= {12, 13}
+    assert max(sum(1 for _ in group) for _, group in groupby(order[:first])) <= 2
+    # Memory next, whose every process has some of the pair's beside it: a drift of the machine falls on both.
+    last = max(place for place, target in enumerate(order[: order.index(3)]) if target == 2)
+    between = Counter(order[first:last])
+    assert between[2] == 5
+    assert min(between[0], between[1]) >= 5
+    assert {3, 4} & set(order[:last]) == set()
+    assert min(Counter(order).values()) >= 6
+
+
+def test_a_small_budget_is_not_used_up_by_early_turns() -> None:
+    order, _ = play_turns(3.0)
+    assert set(order) == set(range(5))
+    assert sum(TURN_COSTS_S[target] for target in order) <= 3.0 + max(TURN_COSTS_S)
+
+
+def test_a_question_is_pursued_until_it_is_decided_and_nothing_else_is() -> None:
+    scheduler = TargetScheduler(1, 100.0, QUANTITIES, until_decided=(0, 1))
+    limits = Limits(processes=12)
+    scheduler.begin(Plan("test", "", 0.0, tuple(Target("w", {}, (), limits) for _ in range(3))))
+    counts: Counter[int] = Counter()
+    random = np.random.default_rng(4)
+    # All are as narrow as wanted from the beginning: it is not that which counts.
+    while (target := scheduler.next_target(0.1 * counts.total())) is not None:
+        counts[target] += 1
+        value = 1e5 * float(np.exp(0.001 * random.normal()))
+        scheduler.process_ended(target, 0.1, [("w", {"cost_ns": np.array([value])})])
+        if counts[0] >= 100:
+            scheduler.decide()
+    assert counts[2] == 12
+    assert 100 <= min(counts[0], counts[1]) <= max(counts[0], counts[1]) <= 105
+    assert [scheduler.stopped_by(target) for target in range(3)] != ["budget"] * 3
+    assert counts.total() * 0.1 < 30

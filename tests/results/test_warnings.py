@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fakes.memory_run import RunBuilder
 from tests.results.runs import FORK
 
 from clonometer.results.summary import summarize
@@ -178,3 +179,12 @@ def test_the_same_warning_of_many_rows_is_said_once(builder: Any) -> None:
     assert len(warnings) == 1
     assert "launch.fork" in warnings[0].sentence
     assert warnings[0].alike == 2
+
+
+@pytest.mark.parametrize(("wanted", "warned"), [(6, False), (12, True), (24, True), (1, False)])
+def test_what_a_plan_gives_six_processes_on_purpose_is_not_called_few(wanted: int, *, warned: bool) -> None:
+    builder = RunBuilder()
+    cell = builder.cell("launch.fork", FORK, processes=6)
+    target = {"workload": "launch.fork", "cells": [cell], "limits": {"processes": wanted}, "options": {}}
+    builder.run.metadata["plan"]["targets"] = [target]
+    assert ("processes.few" in _ids(summarize(builder.run))) == warned

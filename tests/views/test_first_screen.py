@@ -18,7 +18,7 @@ from clonometer.runfile import open_run
 from clonometer.views.first_table import first_tables, lines_of
 from clonometer.views.plots import overview_stages
 from clonometer.views.rows import make_rows
-from clonometer.views.terminal import render_answer
+from clonometer.views.terminal import render_answer, render_so_far
 
 WIDTHS = (40, 60, 80, 120)
 SCHEMA1 = Path(__file__).parents[1] / "data" / "schema1.parquet"
@@ -85,7 +85,7 @@ def test_no_figure_stands_under_the_heading_of_another_stage() -> None:
     # A driver may not name the stage at all.
     cells = [each for each in results.cells if each.condition["detached"] == "no" or each.stage != "reaped"]
     text = render_answer(replace(results, cells=cells), width=120)
-    assert re.search(r"^Same program +reaped +95% interval", text, re.MULTILINE)
+    assert re.search(r"^Same program +reaped +95% interval|^Same program +reaped +±95%", text, re.MULTILINE)
     assert re.search(r"^pthread, detached: task runs +µs +[12]\d\.", text, re.MULTILINE)
 
 
@@ -180,10 +180,66 @@ def test_what_a_screen_leaves_out_is_counted_with_the_command_that_shows_it(defa
     text = render_answer(replace(default, run_name="my run.parquet"), width=120)
     counted = re.search(r"clonometer show 'my run.parquet' --wide   (\d+) rows, (\d+) findings", text)
     assert counted
-    everything = render_answer(default, width=120, lines=400)
+    # Of what was named, as many as there is room for.
+    counted = re.search(r"--wide   (\d+) rows", render_answer(replace(default, plan_name="adhoc"), width=120))
+    assert counted
+    everything = render_answer(replace(default, plan_name="adhoc"), width=120, lines=400)
     fewer = re.search(r"--wide   (\d+) rows", everything)
     assert fewer
     assert int(counted[1]) > int(fewer[1])
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_every_run_of_a_plan_has_the_same_lines_whatever_is_said_of_it(default: Results, width: int) -> None:
+    def labels(results: Results) -> list[str]:
+        rows = re.findall(r"^(\w[\w+, ]*?)  +[mµn]s ", render_answer(results, width=width), re.MULTILINE)
+        assert rows
+        return rows
+
+    bare = replace(default.first, advice=(), reasons=(), doubts=(), open=())
+    assert labels(default) == labels(replace(default, first=bare))
+    assert len(labels(default)) == 7
+    long = [
+        replace(finding, sentence=f"{finding.sentence} {'and more of it ' * 12}") for finding in default.first.advice
+    ]
+    assert labels(default) == labels(replace(default, first=replace(default.first, advice=tuple(long))))
+
+
+def test_bars_are_as_long_as_launches_and_what_is_far_beyond_ends_in_an_arrow(default: Results) -> None:
+    lines = {line.split("  ")[0]: line for line in render_answer(default, width=80).splitlines()}
+    bars = {name: line.count("█") for name, line in lines.items() if "█" in line}
+    fork, pthread = bars["fork"], bars["pthread"]
+    assert fork == pytest.approx(3 * pthread, abs=2)
+    assert lines["fork, 1 GiB"].endswith("█→")
+
+
+def test_what_is_open_stands_with_the_command_that_closes_it() -> None:
+    builder = RunBuilder()
+    for workload in ("launch.posix_spawn", "launch.fork_exec"):
+        builder.cell(workload, PTHREAD, spread=0.15)
+    results = summarize(builder.run, "run.parquet")
+    assert len(results.first.open) == 1
+    text = render_answer(results, width=80)
+    [question] = re.findall(r"^Open  (.*)$", text, re.MULTILINE)
+    assert "?" in question
+    words = [("clonometer", *each.words) for each in results.first.open]
+    assert all(" ".join(each) in text for each in words)
+
+
+def test_each_answer_ends_with_how_sure_it_is(default: Results) -> None:
+    lines = render_answer(default, width=80).splitlines()
+    assert [line[-6:] for line in lines if line.endswith("]")] == ["[sure]"] * len(default.first.answer)
+    assert all(len(line) == 80 for line in lines if line.endswith("[sure]"))
+
+
+def test_the_table_of_a_run_that_goes_on_marks_what_is_settled(default: Results) -> None:
+    text = render_so_far(default, width=80, lines=20)
+    assert len(text.splitlines()) <= 20
+    rows = re.findall(r"^([✓~]) (\w[\w+, ]*?)  ", text, re.MULTILINE)
+    assert ("✓", "fork") in rows
+    few = render_so_far(made("few_processes"), width=80, lines=20)
+    assert "✓" not in few
+    assert "~ fork" in few
 
 
 def test_a_run_without_a_first_screen_has_a_table_all_the_same(default: Results) -> None:

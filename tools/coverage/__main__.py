@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from tools.coverage import medians, ratios, stopping
+from tools.coverage import looks, medians, ratios, stopping
 
 
 class Line(Protocol):
@@ -24,7 +24,7 @@ class Line(Protocol):
         """The line as printed."""
 
 
-_PARTS = {"medians": medians, "ratios": ratios, "stopping": stopping}
+_PARTS = {"medians": medians, "ratios": ratios, "stopping": stopping, "looks": looks}
 
 
 def lines(parts: Sequence[str], sets: int, seed: int) -> Iterator[Line | str]:

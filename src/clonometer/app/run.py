@@ -25,6 +25,8 @@ __all__ = ["run"]
 DEFAULT_PLAN = "default"
 # A budget that the user named is kept; a plan's own one may be exceeded so far for enough processes.
 PLAN_STRETCH = 1.5
+# So long is a question pursued where no budget is named.
+SURE_S = 300.0
 # So long may cells that had no turn yet be measured once beyond a named budget.
 OVERTIME_S = 5.0
 # Twice the budget and 5 s after its start a command has ended; the last second is for the answer.
@@ -41,6 +43,7 @@ class RunRequest:
     globs: tuple[str, ...] = ()
     budget_s: float | None = None
     target_width: float | None = None
+    sure: bool = False
     seed: int = field(default_factory=draw_seed)
     began_s: float = field(default_factory=time.monotonic)
 
@@ -55,6 +58,8 @@ class RunRequest:
             words += ["--budget", f"{self.budget_s:g}"]
         if self.target_width is not None:
             words += ["--target-width", f"{self.target_width:g}"]
+        if self.sure:
+            words.append("--sure")
         return [*words, "--seed", str(self.seed)]
 
     def check(self) -> None:
@@ -63,10 +68,12 @@ class RunRequest:
         Raises
         ------
         UsageError
-            If both workloads and a plan are given.
+            If both workloads and a plan are given, or two ways to end.
         """
         if self.workloads and self.plan is not None:
             raise UsageError("workloads and --plan cannot be combined", "--only selects cells of a plan")
+        if self.sure and self.target_width is not None:
+            raise UsageError("--sure and --target-width cannot be combined", "--sure ends when the question is decided")
 
 
 class Prepared(NamedTuple):
@@ -85,6 +92,7 @@ def run(
     only: Sequence[str] = (),
     budget_s: float | None = None,
     target_width: float | None = None,
+    sure: bool = False,
     seed: int | None = None,
     out: str | os.PathLike[str],
     force: bool = False,
@@ -109,6 +117,8 @@ def run(
         How long to measure, in seconds; by default as long as the plan says.
     target_width
         Stop when half of each interval's width over its median is this small; by default that of the plan.
+    sure
+        Measure until the first question is decided, for five minutes at most or ``budget_s``.
     seed
         Fixes the random order; by default it is drawn.
     out
@@ -134,6 +144,7 @@ def run(
         tuple(only),
         budget_s,
         target_width,
+        sure,
         draw_seed(seed),
     )
     request.check()
@@ -170,7 +181,11 @@ def measure(
     driver_timeout_s: float | None = None,
     progress: Progress = SILENT,
 ) -> RunOutcome:
-    """Measure until intervals are narrow enough or the budget is spent: see `clonometer.runner.run.run`."""
+    """Measure until intervals are narrow enough, or the question is decided, or the budget is spent.
+
+    See `clonometer.runner.run.run`.
+    """
+    from clonometer.app.run_watch import RunWatch
     from clonometer.results.schedule.stopping import TargetScheduler, timed_quantities
     from clonometer.runner import run as runner
 
@@ -180,20 +195,24 @@ def measure(
     # whoever waited for that still gets what was asked for.
     spent_s = time.monotonic() - request.began_s
     most_s = None if budget_s is None else max(budget_s, 2 * budget_s + _MOST_OVERTIME_S - spent_s)
-    return runner.run(
+    scheduler = TargetScheduler(
+        request.seed,
+        plan.budget_seconds,
+        timed_quantities(catalogue),
+        target_width=plan.target_width,
+        stretch=PLAN_STRETCH if budget_s is None else 1.0,
+        overtime_s=None if budget_s is None else OVERTIME_S,
+        until_decided=plan.question or () if request.sure else (),
+    )
+    watch = None if progress is SILENT and not request.sure else RunWatch(progress, scheduler, out.name)
+    outcome = runner.run(
         plan,
         catalogue,
         drivers,
         out=out,
         seed=request.seed,
-        scheduler=TargetScheduler(
-            request.seed,
-            plan.budget_seconds,
-            timed_quantities(catalogue),
-            target_width=plan.target_width,
-            stretch=PLAN_STRETCH if budget_s is None else 1.0,
-            overtime_s=None if budget_s is None else OVERTIME_S,
-        ),
+        scheduler=scheduler,
+        watch=watch,
         progress=progress,
         command=request.command(),
         force=force,
@@ -202,6 +221,7 @@ def measure(
         most_seconds=most_s,
         named=bool(request.workloads),
     )
+    return outcome if watch is None else replace(outcome, decided_after_s=watch.decided_after_s)
 
 
 def _make_plan(request: RunRequest, catalogue: Catalogue) -> Plan:
@@ -214,6 +234,13 @@ def _make_plan(request: RunRequest, catalogue: Catalogue) -> Plan:
         plan = apply_settings(load_plan(request.plan or DEFAULT_PLAN, catalogue), request.settings, catalogue)
     if request.budget_s is not None:
         plan = replace(plan, budget_seconds=request.budget_s)
+    elif request.sure:
+        plan = replace(plan, budget_seconds=max(plan.budget_seconds, SURE_S))
     if request.target_width is not None:
         plan = replace(plan, target_width=request.target_width)
-    return apply_only(plan, request.globs)
+    plan = apply_only(plan, request.globs)
+    if request.sure and plan.question is None:
+        raise UsageError(
+            "--sure needs one question: two workloads, or two values of an axis", "clonometer run fork pthread --sure"
+        )
+    return plan

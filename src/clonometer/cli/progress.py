@@ -6,19 +6,26 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from clonometer.cli.console import wants_colour
+from clonometer.cli.console import can_write, wants_colour
 from clonometer.runner.interfaces import Progress
+from clonometer.verdicts import Word
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.live import Live
     from rich.table import Table
+    from rich.text import Text
 
     from clonometer.plan.types import Plan, Target
+    from clonometer.results.types import Results
 
+#: Of the answer so far and its bar: what a terminal has that nobody has made larger.
+MOST_LINES = 24
 PLAIN_EVERY_S, COUNT_EVERY_S = 10.0, 2.0
 _MINUTES_FROM_S, _HOURS_FROM_S = 120.0, 7200.0
 
@@ -101,6 +108,7 @@ class PlainProgress(_Reporting):
     def __init__(self) -> None:
         super().__init__()
         self._next_s = 0.0
+        self._told_ids: set[str] = set()
 
     def run_started(self, plan: Plan) -> None:
         """Say what will be measured."""
@@ -123,15 +131,23 @@ class PlainProgress(_Reporting):
             left = "" if remaining_s is None else f", about {span(remaining_s)} left"
             self.say(f"{span(elapsed_s)} measured{left}: {what}")
 
+    def answered(self, answer: Results, elapsed_s: float) -> None:
+        """Say each sentence of the answer once, as soon as it is sure."""
+        for finding in answer.first.answer:
+            if finding.numbers.get("sureness") == Word.SURE and finding.id not in self._told_ids:
+                self._told_ids.add(finding.id)
+                self.say(f"sure after {elapsed_s:.1f} s: {finding.sentence}")
+
 
 class BarProgress(_Reporting):
-    """For people: a bar with what is measured and how long is left, and above it what went wrong."""
+    """For people: the answer so far and a bar with what is measured, and above them what went wrong."""
 
     count_every_s = COUNT_EVERY_S
 
     def __init__(self) -> None:
         super().__init__()
         self._live: Live | None = None
+        self._answer: Text | None = None
 
     def run_started(self, plan: Plan) -> None:
         """Open the bar."""
@@ -150,7 +166,24 @@ class BarProgress(_Reporting):
     def start_begins(self, what: str, elapsed_s: float, remaining_s: float | None) -> None:
         """Draw once; then nothing moves until it has ended."""
         if self._live is not None:
-            self._live.update(_bar(what, elapsed_s, remaining_s), refresh=True)
+            bar = _bar(what, elapsed_s, remaining_s)
+            self._live.update(bar if self._answer is None else _above(self._answer, bar), refresh=True)
+
+    def answered(self, answer: Results, elapsed_s: float) -> None:
+        """Take the answer so far: it is drawn with the next bar."""
+        if self._live is None:
+            return
+        from rich.text import Text
+
+        from clonometer.views.terminal import render_so_far
+
+        console = self._live.console
+        # The bar and a line of the shell's below it.
+        room = max(1, min(console.height, MOST_LINES) - 2)
+        draw = partial(render_so_far, answer, width=console.width, lines=room, colour=not console.no_color)
+        text = draw()
+        text = text if can_write(sys.stderr, text) else draw(ascii_only=True)
+        self._answer = Text.from_ansi(text.rstrip("\n"), no_wrap=True, overflow="crop")
 
     def show_count(self, line: str, *, last: bool) -> None:
         """Print the line in the place of the one before, of which nothing is left."""
@@ -167,7 +200,13 @@ class BarProgress(_Reporting):
         """Remove the bar."""
         if self._live is not None:
             self._live.stop()
-            self._live = None
+            self._live = self._answer = None
+
+
+def _above(answer: Text, bar: Table) -> Group:
+    from rich.console import Group
+
+    return Group(answer, bar)
 
 
 def _bar(what: str, elapsed_s: float, remaining_s: float | None) -> Table:

@@ -20,6 +20,7 @@ _KEYS = {
     "blocks": ("blocks", 1, 1),
     "warmup": ("warmup", 1, 0),
     "block_limit_ms": ("block_limit_ns", NS_PER_MS, 0),
+    "turn": ("turn", 1, 0),
 }
 
 # What 32 bits count: twice as many still fit where runs keep them.
@@ -73,8 +74,10 @@ def limits_conflict(first: Mapping[str, int], second: Mapping[str, int]) -> str 
 def sparing(first: Limits, second: Limits) -> Limits:
     """Take the smaller of each limit, but the larger numbers of processes.
 
-    Where targets fall together the block must suit the dearer one, and the interval the more demanding one.
+    Where targets fall together the block must suit the dearer one, the interval the more demanding one, and it is the
+    turn of the earlier one.
     """
+    turns = [limit for limit in (first.turn, second.turn) if limit]
     limits = [limit for limit in (first.block_limit_ns, second.block_limit_ns) if limit]
     most = (first.most_processes, second.most_processes)
     return Limits(
@@ -84,6 +87,7 @@ def sparing(first: Limits, second: Limits) -> Limits:
         blocks=min(first.blocks, second.blocks),
         warmup=min(first.warmup, second.warmup),
         block_limit_ns=min(limits, default=0),  # 0 is no limit
+        turn=min(turns, default=0),  # 0 is the last one
     )
 
 

@@ -51,6 +51,7 @@ class Limits:
     """How much of a target is measured.
 
     ``processes`` is the least number of driver starts to aim for, ``most_processes`` the most; 0: as the budget allows.
+    ``turn`` is when: what is asked first has 1; 0 comes after all others.
     """
 
     processes: int = 12
@@ -59,6 +60,7 @@ class Limits:
     blocks: int = 3
     warmup: int = 20
     block_limit_ns: int = 100_000_000
+    turn: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,3 +94,12 @@ class Plan:
     def cells(self) -> tuple[Cell, ...]:
         """All cells, in order."""
         return tuple(cell for target in self.targets for cell in target.cells)
+
+    @property
+    def question(self) -> tuple[int, int] | None:
+        """The two targets that the first question is about: those of the first turn, or the only two; else None."""
+        turns = {target.limits.turn for target in self.targets}
+        asked = [
+            place for place, target in enumerate(self.targets) if target.limits.turn == min(turns - {0}, default=0)
+        ]
+        return (asked[0], asked[1]) if len(asked) == 2 else None

@@ -27,12 +27,14 @@ from clonometer.results.series.all import all_series
 from clonometer.results.series.arrays import ecdf_series, scan_series
 from clonometer.results.types import MachineState, Results
 from clonometer.run_document import RunDocument
+from clonometer.stats.verdict import ERROR_RATE
 
 
-def summarize(run: RunSource, run_name: str | None = None) -> Results:
+def summarize(run: RunSource, run_name: str | None = None, *, error_rate: float = ERROR_RATE) -> Results:
     """Compute all that is known of a run.
 
-    A run without a name is called after the file of its ``path``.
+    A run without a name is called after the file of its ``path``. ``error_rate`` is that of all its verdicts: less
+    where it is looked at while it goes on.
 
     Complete for any subset of cells, even none; numbers that do not exist are None, never NaN.
 
@@ -47,7 +49,9 @@ def summarize(run: RunSource, run_name: str | None = None) -> Results:
     cores = cores_of(run)
     observed = observe(run, cores)
     rows = list(estimate_cells(observed, document))
-    return _results(document, run_name, observed, rows, machine_state(document.host, rows, cores))
+    return _results(
+        document, run_name, observed, rows, machine_state(document.host, rows, cores), error_rate=error_rate
+    )
 
 
 def _results(
@@ -56,10 +60,12 @@ def _results(
     observed: list[ObservedCell],
     rows: list[RunEstimate],
     machine: MachineState | None,
+    *,
+    error_rate: float,
 ) -> Results:
     estimates = RunEstimates((row for row in rows if row.n_samples), document, run_name)
     seed = document.seed
-    tests = PairwiseTests(estimates, seed, first_question(estimates))
+    tests = PairwiseTests(estimates, seed, first_question(estimates), error_rate)
     findings = find_all(tests)
     # What it compares besides is corrected together with all comparisons of the findings, and changes none of them.
     first = tests.with_correction(lambda: first_screen(tests, findings))
@@ -86,9 +92,7 @@ def _results(
         machine=machine,
         first=replace(
             first,
-            answer=with_drift(first.answer, estimates),
-            reasons=with_drift(first.reasons, estimates),
-            advice=with_drift(first.advice, estimates),
+            # Its table says which rows drift.
             doubts=doubts(machine, rows, warnings),
         ),
         warnings=warnings,

@@ -19,6 +19,10 @@ RESULTS_SCHEMA = 3
 LEAST_EFFECT = 0.02
 #: Fewer processes have no 95% interval of their median, and nothing is told from them.
 FEWEST_PROCESSES = 6
+#: Half of an interval, as a share of its median, above which it is called wide; what is narrower is settled.
+WIDE_HALF_WIDTH = 0.10
+#: The id of the answer that says how mechanisms compare.
+CONTEST = "answer.contest"
 RowName = tuple[str, str, str | None]
 Sentence = Annotated[str, Ge(1)]
 
@@ -274,6 +278,20 @@ class Estimate:
         return median, low, high
 
     @property
+    def relative_half_width(self) -> float | None:
+        """Half of its interval as a share of the median; None where it has none, is of few, or drifts."""
+        ends, median = self.median_ends, self.median_ns
+        if ends is None or not median or self.drift is not None or self.n_processes < FEWEST_PROCESSES:
+            return None
+        return (ends[1] - ends[0]) / 2 / median
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether more processes would hardly change what is said of it: its interval is narrow, its level is kept."""
+        share = self.relative_half_width
+        return share is not None and share <= WIDE_HALF_WIDTH
+
+    @property
     def known_within(self) -> tuple[float, float] | None:
         """Between what its median is known, for its digits: a level that moved is known no better than that."""
         if self.drift is None or self.median_ns is None:
@@ -410,7 +428,10 @@ class FirstScreen:
     reasons: Annotated[Sequence[Finding], Key("why"), "Why, from measured differences: three at most."] = ()
     advice: Annotated[Sequence[Finding], Key("what_to_do"), "What to do, from measured rows: three at most."] = ()
     doubts: Annotated[Sequence[Finding], "What weakens trust in the figures, worst first, in a few words each."] = ()
+    open: Annotated[Sequence[NextCommand], Mark.OPTIONAL, "Questions that are open, with what closes each."] = ()
     next: Annotated[NextCommand | None, "What to ask next."] = None
+    #: The question that was asked first, as it stands; None where there is none.
+    asked: Annotated[Any, Mark.UNWRITTEN] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 from clonometer.answers import Block
 from clonometer.errors import ProtocolError, RunFileError
 from clonometer.files import already_there, cannot_write, take_away, writing
+from clonometer.grouping import group_by
 from clonometer.records import to_json
-from clonometer.run_document import ARROW_TYPES, NUMPY_TYPES, SCHEMA, BlockEntry, BlockFacts
+from clonometer.run_document import ARROW_TYPES, NUMPY_TYPES, SCHEMA, BlockEntry, BlockFacts, read_document
 from clonometer.runfile.arrays import arrow_array, arrow_texts
 from clonometer.runfile.document import METADATA_KEY, parse_document
 from clonometer.runfile.output import previous_path
 from clonometer.runfile.run import open_run
+from clonometer.runfile.so_far import RunSoFar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,14 +104,7 @@ class RunFileWriter:
         RunFileError
             If the metadata is not of the right shape, or the file cannot be read again; nothing is left behind.
         """
-        in_realised_order = sorted(self._blocks, key=lambda key: (key[1], key[2], key[0]))
-        full = {
-            **metadata,
-            "schema": SCHEMA,
-            "blocks": [to_json(self._blocks[key][0]) for key in in_realised_order],
-            "columns": {name: {"type": kind, "unit": unit} for name, (kind, unit) in self._columns.items()},
-        }
-        text = _as_json(full)
+        text = _as_json(self._full(metadata))
         parse_document(text)
         if not (self._force or self._keep) and self.path.exists():
             raise already_there(self.path)
@@ -123,6 +118,27 @@ class RunFileWriter:
         except OSError as error:
             raise cannot_write(str(self.path), error) from error
         return self.path
+
+    def so_far(self, metadata: Mapping[str, Any]) -> RunSoFar:
+        """What was measured so far, with the metadata that a file would have now.
+
+        Raises
+        ------
+        RunFileError
+            If the metadata is not of the right shape.
+        """
+        in_order = sorted(self._blocks.items(), key=lambda item: item[0])
+        blocks = group_by((cell, (process, number, load)) for (cell, process, number), (_, load) in in_order)
+        return RunSoFar(read_document(self._full(metadata)), blocks)
+
+    def _full(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        in_realised_order = sorted(self._blocks, key=lambda key: (key[1], key[2], key[0]))
+        return {
+            **metadata,
+            "schema": SCHEMA,
+            "blocks": [to_json(self._blocks[key][0]) for key in in_realised_order],
+            "columns": {name: {"type": kind, "unit": unit} for name, (kind, unit) in self._columns.items()},
+        }
 
     def _write_parquet(self, file: BinaryIO, metadata: bytes) -> None:
         """Write row groups sorted by cell; whole numbers as differences from their neighbours, which are small."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from clonometer.plan.types import Plan, Target
+from clonometer.runfile import RunSoFar
 
 
 class Scheduler(Protocol):
@@ -36,7 +37,10 @@ class Scheduler(Protocol):
 
 
 class Progress:
-    """Watches a run. All calls come while no driver is measuring, and must return at once; this one shows nothing."""
+    """Watches a run. All calls come while no driver is measuring, and must return at once; this one shows nothing.
+
+    Only `answered` may take a moment: what it gets was computed for it.
+    """
 
     def run_started(self, plan: Plan) -> None:
         """Learn that outputs are open and measuring begins."""
@@ -46,6 +50,9 @@ class Progress:
 
     def process_ended(self, target: Target, process: int, status: str, reason: str | None) -> None:
         """Learn how that process ended: ``ok``, ``skipped`` or ``failed``."""
+
+    def answered(self, answer: Any, elapsed_s: float) -> None:
+        """Learn what can be said of all that was measured so far: `clonometer.results.types.Results`."""
 
     def left_behind(self, paths: Sequence[str]) -> None:
         """Learn which directories a driver made and nobody could remove."""
@@ -79,6 +86,10 @@ def counting(progress: Progress, what: str, of: int) -> Callable[[int, int], Non
 #: Does something of its own between two processes, which other tools measured in turn with ours need. Gets the time
 #: since the start in ns, on the clock of the processes' ``started_ns`` in the run file, and what interrupts it.
 Between = Callable[[int, int | None], None]
+
+#: Looks, after each process, at what was measured so far: gets the seconds since measuring began, and what reads it.
+#: Its time counts against the scheduler's budget.
+RunLook = Callable[[float, Callable[[], RunSoFar]], None]
 
 
 @dataclass(frozen=True)

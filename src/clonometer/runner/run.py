@@ -31,10 +31,10 @@ from clonometer.plan.types import Catalogue, Plan, Target
 from clonometer.protocol import RawWriter
 from clonometer.records import to_json
 from clonometer.run_document import CellEntry
-from clonometer.runfile import RunFileWriter, check_beforehand, check_run_output, previous_path, raw_path
+from clonometer.runfile import RunFileWriter, RunSoFar, check_beforehand, check_run_output, previous_path, raw_path
 from clonometer.runner.drivers import Drivers
 from clonometer.runner.environment import about, drawn_bytes, padded, room_for
-from clonometer.runner.interfaces import Between, LaunchHooks, Progress, Scheduler, Start
+from clonometer.runner.interfaces import Between, LaunchHooks, Progress, RunLook, Scheduler, Start
 from clonometer.runner.interrupts import Interruption, interruption
 from clonometer.runner.layout import kernel_draws_nothing
 from clonometer.runner.ledger import Ledger, why_unavailable
@@ -42,6 +42,8 @@ from clonometer.runner.measure import ProcessResult, measure, timeout_for
 from clonometer.runner.putting_back import put_back_first
 
 OUT_OF_TIME = "the time was over before it was measured"
+#: Why cells have no samples while a run goes on.
+NOT_YET = "not measured yet"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ class RunOutcome:
         What a former run file, and the raw file of an unfinished run, are called now; None where there was none.
     trouble
         What ended the measuring for all cells: a setting that was not switched or not put back, a full disk.
+    measured_s, decided_after_s
+        How long it was measured, and after which part of it the first question was seen to be decided; None: it was
+        not, or nobody looked.
     """
 
     path: Path | None
@@ -77,6 +82,8 @@ class RunOutcome:
     previous: Path | None = None
     previous_raw: Path | None = None
     trouble: ClonometerError | None = None
+    measured_s: float = 0.0
+    decided_after_s: float | None = None
 
 
 def run(
@@ -94,6 +101,7 @@ def run(
     driver_timeout_s: float | None = None,
     most_seconds: float | None = None,
     between: Between | None = None,
+    watch: RunLook | None = None,
     hooks: LaunchHooks | None = None,
     named: bool = False,
     host: Mapping[str, object] | None = None,
@@ -123,6 +131,8 @@ def run(
         Of measuring: a driver that still measures then is stopped.
     between
         Called after each process, while nothing is measured; its time counts against the scheduler's budget.
+    watch
+        The same, to look at what was measured so far.
     named
         The cells were asked for by name: where this machine has none of them, no file is written and that is a failure.
     host
@@ -181,9 +191,11 @@ def run(
                 driver_timeout_s=driver_timeout_s,
                 most_seconds=most_seconds,
                 between=between,
+                watch=watch,
                 hooks=hooks,
                 named=named,
                 seed=seed,
+                metadata=metadata,
             )
             session.skip_unavailable(catalogue)
             try:
@@ -192,7 +204,7 @@ def run(
                 # Only a mistake of ours comes here; the observer may hold the terminal.
                 session.progress.run_ended("failed", "an internal error")
                 raise
-            return session.finish(metadata)
+            return session.finish()
 
 
 @dataclass(eq=False)
@@ -209,9 +221,11 @@ class _Session:
     driver_timeout_s: float | None
     most_seconds: float | None
     between: Between | None
+    watch: RunLook | None
     hooks: LaunchHooks
     named: bool
     seed: int
+    metadata: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         self._ledger = Ledger(self.plan)
@@ -265,6 +279,15 @@ class _Session:
                 self.progress.left_behind(measured.left)
             if self.between is not None and not self.wish.wanted:
                 self.between(self._since_start_ns(), self.wish.descriptor)
+            if self.watch is not None and not self.wish.wanted:
+                self.watch(time.monotonic() - began_s, self._so_far)
+
+    def _so_far(self) -> RunSoFar:
+        """What was measured so far, as if the run ended now."""
+        ends = self._ledger.ends(self.scheduler.stopped_by, NOT_YET)
+        now = datetime.now(UTC).isoformat()
+        ending = {"ended": now, "status_reason": NOT_YET, "cells": [to_json(end) for end in ends]}
+        return self.writer.so_far({**self.metadata, **ending, "processes": self._processes})
 
     def _measure_one(
         self, target: Target, number: int, clock: Mapping[str, Any], elapsed_s: float, start: Start
@@ -336,7 +359,7 @@ class _Session:
             self.raw.add_done(measured.done)
         return None
 
-    def finish(self, metadata: Mapping[str, Any]) -> RunOutcome:
+    def finish(self) -> RunOutcome:
         """Write the run file from all that was kept."""
         # Asked once: who wants to stop from here on gets a file that is whole, and is heard behind it.
         interrupted = self.wish.wanted
@@ -346,7 +369,14 @@ class _Session:
         ends = tuple(self._ledger.ends(self.scheduler.stopped_by, missing))
         status, reason, exit_status = self._verdict(ends, interrupted=interrupted)
         outcome = RunOutcome(
-            self.writer.path, status, reason, exit_status, ends, len(self._processes), self.writer.n_samples
+            self.writer.path,
+            status,
+            reason,
+            exit_status,
+            ends,
+            len(self._processes),
+            self.writer.n_samples,
+            measured_s=self._since_start_ns() / 1e9,
         )
         self.progress.run_ended(status, reason)
         outcome = replace(outcome, previous_raw=self.raw.kept, trouble=self._trouble)
@@ -356,10 +386,10 @@ class _Session:
         if self.writer.n_blocks == 0 and (interrupted or lacking):
             self.raw.remove()
             return replace(outcome, path=None, exit_status=exit_status or EXIT_FAILED_CELLS)
-        self._write(metadata, outcome)
+        self._write(outcome)
         return replace(outcome, previous=self.writer.kept)
 
-    def _write(self, metadata: Mapping[str, Any], outcome: RunOutcome) -> None:
+    def _write(self, outcome: RunOutcome) -> None:
         """Close NAME.raw and write the run file; NAME.raw goes only after that, and stays where writing fails."""
         ending = {
             "status": outcome.status,
@@ -374,7 +404,7 @@ class _Session:
             except OutputError as error:
                 self._trouble = error
         try:
-            self.writer.write({**metadata, **ending, "processes": self._processes})
+            self.writer.write({**self.metadata, **ending, "processes": self._processes})
         except (ClonometerError, OSError, MemoryError) as error:
             if not outcome.samples:
                 self.raw.remove()

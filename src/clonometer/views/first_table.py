@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clonometer.families import family as family_of
 from clonometer.grouping import group_by
 from clonometer.results.types import Estimate
-from clonometer.units import table_unit
+from clonometer.units import format_share, table_unit
 from clonometer.views.estimate_tables import is_pinned
 from clonometer.views.rows import EstimateRow, median_text, plain_figure, shared_phrases, value_unit
-from clonometer.views.table import INTERVAL_HEADING, Column, Table
+from clonometer.views.table import DRIFTS, INTERVAL_HEADING, MISSING, Column, Table
 from clonometer.words import STAGE_ORDER, stage_name, stage_place
 
 _END = STAGE_ORDER[-1]
@@ -21,6 +21,10 @@ _BEST = "best"
 #: Stages shown beside the end of a launch, the one nearest to it counted last.
 _MOST_STAGES = 2
 _LEAST_LABEL = 12
+_PLUS_MINUS = "±95%"
+#: Characters of the longest bar, and how many times as long as all shorter ones what has no room in it takes.
+_BAR, _FAR = 20, 10.0
+_SETTLED, _OPEN = "✓", "~"
 
 
 @dataclass(frozen=True)
@@ -74,16 +78,45 @@ def _line(members: Sequence[EstimateRow]) -> ScreenLine:
     return ScreenLine(end, main, end.estimates.get("cold"), stages)
 
 
-def first_tables(lines: Sequence[ScreenLine], *, best: bool = False) -> list[Table]:
+def first_tables(
+    lines: Sequence[ScreenLine], *, best: bool = False, bars: bool = False, marks: bool = False
+) -> list[Table]:
     """Make a table of each family, all with the same columns; of launches with their stages and first launches.
 
-    With ``best`` the shortest launch stands beside the median.
+    With ``best`` the shortest launch stands beside the median. With ``bars`` launches are drawn, and how far their
+    intervals reach is a share of the median. With ``marks`` a tick says that a line is settled.
     """
     by_family = group_by((line.row.family, line) for line in lines)
-    return [_family_table(family, members, best=best) for family, members in by_family.items()]
+    drawn = _bars(lines) if bars else {}
+    return [_family_table(family, members, drawn, best=best, marks=marks) for family, members in by_family.items()]
 
 
-def _family_table(family: str, lines: Sequence[ScreenLine], *, best: bool) -> Table:
+def _bars(lines: Sequence[ScreenLine]) -> dict[int, str]:
+    """A bar for each launch, by the line's id; what is far beyond all shorter ones ends in an arrow."""
+    shown = [(line, line.main or line.first) for line in lines if line.row.any_estimate.stage]
+    known = {id(line): main.median_ns for line, main in shown if main is not None and main.median_ns}
+    longest = 0.0
+    for value in sorted(known.values()):
+        if longest and value > _FAR * longest:
+            break
+        longest = value
+    return {name: _bar(value / longest) for name, value in known.items()} if len(known) > 1 else {}
+
+
+def _bar(share: float) -> str:
+    return "█" * max(1, round(share * _BAR)) if share <= 1 else "█" * (_BAR - 1) + "→"
+
+
+def _plus_minus(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
+    share = estimate.relative_half_width
+    return format_share(share) if share is not None else DRIFTS if estimate.drift is not None else MISSING
+
+
+def _family_table(
+    family: str, lines: Sequence[ScreenLine], bars: Mapping[int, str], *, best: bool, marks: bool
+) -> Table:
     ends = dict.fromkeys(line.row.any_estimate.stage for line in lines if line.row.any_estimate.stage)
     # The last one of all; of stages that nobody has heard of the driver names the last one last.
     end = max(reversed(ends), key=stage_place, default=None)
@@ -95,12 +128,20 @@ def _family_table(family: str, lines: Sequence[ScreenLine], *, best: bool) -> Ta
     bests = ["" if ns is None else plain_figure(ns, line.unit) for ns, line in zip(least, lines, strict=True)]
     names = _stages(lines)
     shared = shared_phrases([line.row for line in lines])
+    labels = [_label(line, end, shared) for line in lines]
+    if marks:
+        settled = [main is not None and main.is_settled for main in mains]
+        labels = [f"{_SETTLED if is_done else _OPEN} {label}" for is_done, label in zip(settled, labels, strict=True)]
+    drawn = [bars.get(id(line), "") for line in lines]
+    interval = Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True)
+    if any(drawn):
+        interval = Column(_PLUS_MINUS, [_plus_minus(main) for main in mains], "right", drop=5, dim=True)
     columns = [
-        Column("", [_label(line, end, shared) for line in lines], least=_LEAST_LABEL),
+        Column("", labels, least=_LEAST_LABEL),
         Column("", [line.unit for line in lines]),
         Column(_heading(end), [text.value if text else "" for text in texts], "point"),
-        Column(_BEST if best else "", bests, "point", drop=3, optional=True),
-        Column(INTERVAL_HEADING, [text.interval if text else "" for text in texts], "range", drop=5, dim=True),
+        Column(_BEST if best else "", bests, "point", drop=6 if bars else 3, optional=True),
+        interval,
     ]
     for index in range(_MOST_STAGES):
         name = names[index] if index < len(names) else ""
@@ -108,6 +149,7 @@ def _family_table(family: str, lines: Sequence[ScreenLine], *, best: bool) -> Ta
         columns.append(Column(stage_name(name) if name else "", figures, "point", drop=1 + index, optional=True))
     firsts = ["" if only_first else _figure(line, line.first) for line in lines]
     columns.append(Column(_COLD if any(firsts) else "", firsts, "point", drop=4, optional=True))
+    columns.append(Column("", drawn, drop=_MOST_STAGES + 1, optional=True))
     return Table(columns, ", ".join([family_of(family).plain_title or family_of(family).title, *shared]))
 
 
@@ -137,11 +179,11 @@ def glosses(lines: Sequence[ScreenLine], dropped: Sequence[str]) -> list[str]:
     launches = [line for line in lines if line.row.any_estimate.stage]
     texts = []
     if any(line.row.any_estimate.stage == _END for line in launches):
-        texts.append("reaped: the child has exited and was waited for")
+        texts.append("reaped: until waited for")
     if launches and all(line.main is None for line in launches):
-        texts.append("all are first launches in a fresh process")
+        texts.append("all are first launches in a process")
     elif any(line.first is not None for line in launches) and _COLD not in dropped:
-        texts.append("cold: the first launch in a fresh process")
+        texts.append("cold: first launch in a process")
     if is_pinned([line.row for line in launches]):
         texts.append("pinned to one CPU")
     elif {line.row.any_estimate.condition.get("placement") for line in launches} == {"pinned", "free"}:
@@ -149,15 +191,13 @@ def glosses(lines: Sequence[ScreenLine], dropped: Sequence[str]) -> list[str]:
     return texts
 
 
-def pick_lines(
-    lines: Sequence[ScreenLine], spoken: Sequence[Sequence[str]], room: int, *, named: bool
-) -> list[ScreenLine]:
+def pick_lines(lines: Sequence[ScreenLine], spoken: Sequence[str], room: int, *, named: bool) -> list[ScreenLine]:
     """Choose lines where not all have room, in their order.
 
-    First the cells of the answer, then the plainest condition of each mechanism, then what else is spoken of, then
-    the others: in the order of the plan where the user ``named`` them, else those with the fewest axes off their
-    default. A cell's further quantities come last. ``spoken`` are the cells of the answer, then those that other
-    sentences speak of; ``room`` is the most lines.
+    First the cells of the answer, then the plainest condition of each mechanism, then the others: in the order of the
+    plan where the user ``named`` them, else those with the fewest axes off their default. A cell's further quantities
+    come last. ``spoken`` are the cells of the answer; ``room`` is the most lines. What else is said of a run differs
+    from one to the next: the lines of a plan are always the same.
     """
     # The first of a cell's quantities; others have room when all cells have.
     heads = list({(line.row.family, line.row.group): line for line in reversed(lines)}.values())[::-1]
@@ -165,12 +205,16 @@ def pick_lines(
     for line in heads:
         if line.row.distance < nearest.setdefault(line.row.workload, line).row.distance:
             nearest[line.row.workload] = line
-    answer, *others = ([line for cell in cells for line in heads if cell in line.cells] for cells in spoken)
-    about = [line for group in others for line in group]
-    rest = heads if named else sorted(heads, key=lambda line: line.row.distance)
-    ranked = list({id(line): line for line in (*answer, *nearest.values(), *about, *rest, *lines)}.values())
+    answer = [line for cell in spoken for line in heads if cell in line.cells]
+    rest = heads if named else sorted(heads, key=_plainness)
+    ranked = list({id(line): line for line in (*answer, *nearest.values(), *rest, *lines)}.values())
     chosen = {id(line) for line in ranked[:room]}
     return [line for line in lines if id(line) in chosen]
+
+
+def _plainness(line: ScreenLine) -> tuple[bool, int]:
+    """What ran where it liked comes after all that did not."""
+    return line.row.any_estimate.condition.get("placement") == "free", line.row.distance
 
 
 def hidden_rows(rows: Sequence[EstimateRow], lines: Sequence[ScreenLine]) -> int:

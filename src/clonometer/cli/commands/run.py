@@ -73,12 +73,17 @@ _EXAMPLES = examples(
     "--target-width",
     metavar="SHARE",
     type=SHARE,
-    help="Stop when every interval is this narrow: half its width divided by the median. Default: 2%.",
+    help="Stop when half of every interval is below this share of its median. Default: 2%.",
+)
+@click.option(
+    "--sure",
+    is_flag=True,
+    help="Stop when the first question is decided; after 5 minutes at most.",
 )
 @out_option(f"The run file. Default: {DEFAULT_OUT}; an existing one becomes NAME.previous.parquet.")
 @click.option("--html", "--report", "html", metavar="FILE", type=FILE, help="Also write the report as an HTML page.")
 @click.option("--markdown", metavar="FILE", type=FILE, help="Also write the report as Markdown.")
-@drawn_seed_option("Fixes the random order of measuring. Default: drawn at random, and recorded in the file.")
+@drawn_seed_option("Fixes the random order. Default: drawn at random, and recorded in the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as one JSON object.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option(
@@ -218,7 +223,10 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, request: RunRequest, 
     *files, last = map(str, [outcome.path, *outputs.pages.paths])
     written = f"{', '.join(files)} and {last}" if files else last
     kept = f"; the old run is {outcome.previous}" if outcome.previous is not None else ""
-    lines += wrap(f"Wrote {written}{kept}.", plain_width())
+    decided = ""
+    if outcome.decided_after_s is not None:
+        decided = f" Decided after {outcome.decided_after_s:.1f} s of {outcome.measured_s:.0f} s."
+    lines += wrap(f"Wrote {written}{kept}.{decided}", plain_width())
     if outcome.status == "partial":
         other = outputs.out.with_name(f"{outputs.out.stem}-2{outputs.out.suffix}")
         lines.append(f"To measure all of it: {shlex.join(request.command())} --out {shlex.quote(str(other))}")

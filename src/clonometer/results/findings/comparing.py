@@ -20,7 +20,7 @@ from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.multiplicity import score
 from clonometer.stats.quantiles import Floats, median
 from clonometer.stats.rank_sum import two_sided_p
-from clonometer.stats.verdict import LAYOUT, OF_WANDERING, Contrast, Ruling, judged
+from clonometer.stats.verdict import ERROR_RATE, LAYOUT, LIKELY_RATE, OF_WANDERING, Contrast, Ruling, judged
 from clonometer.stats.wander import typical_wandering
 from clonometer.verdicts import Direction, Word
 
@@ -47,6 +47,13 @@ def from_few(processes: int) -> str:
     return f", from only {processes} {'process' if processes == 1 else 'processes'}"
 
 
+def of_one_kind(other: RunEstimate, base: RunEstimate) -> tuple[RunEstimate, RunEstimate]:
+    """Two rows that may be compared: of launches alone on both sides, or of all on both."""
+    if (other.of_all is None) == (base.of_all is None):
+        return other, base
+    return other.of_all or other, base.of_all or base
+
+
 class PairwiseTests:
     """Makes the comparisons of a run's findings.
 
@@ -54,15 +61,22 @@ class PairwiseTests:
     with their number, so both are in the error of a ratio (`clonometer.stats.verdict`). Of a difference (one rung of a
     ladder more) layout is left out: both sides run the same code.
 
-    ``asked`` are the two rows of the question that was asked first: it is tested alone.
+    ``asked`` are the two rows of the question that was asked first: it is tested alone. ``error_rate`` is less where a
+    run is looked at while it goes on (`clonometer.results.schedule.looks`).
     """
 
     def __init__(
-        self, estimates: RunEstimates, seed: int, asked: tuple[RunEstimate, RunEstimate] | None = None
+        self,
+        estimates: RunEstimates,
+        seed: int,
+        asked: tuple[RunEstimate, RunEstimate] | None = None,
+        error_rate: float = ERROR_RATE,
     ) -> None:
         self.estimates = estimates
         self.seed = seed
-        self._asked = frozenset(map(id, asked or ()))
+        self.asked = asked
+        self._asked = frozenset(map(id, of_one_kind(*asked) if asked else ()))
+        self._error_rate = error_rate
         self._cache: dict[Hashable, Any] = {}
         self._tests: dict[_Key, Contrast] = {}
         self._verdicts: dict[_Key, Ruling] = {}
@@ -88,7 +102,7 @@ class PairwiseTests:
                 groups.setdefault((row.stage, row.temperature), []).append(np.log(row.processes.in_time))
         variance, self._known = typical_wandering(groups.values())
         self._wandering = OF_WANDERING * variance
-        self._verdicts = dict(zip(self._tests, judged([*map(self._with_shared, self._tests)]), strict=True))
+        self._verdicts = dict(zip(self._tests, self._judged(self._tests), strict=True))
         self._reported.clear()
 
     def mark_reported(self, rows: Iterable[RunEstimate], *axes: str) -> None:
@@ -104,12 +118,14 @@ class PairwiseTests:
     def compare(self, other: RunEstimate, base: RunEstimate) -> Change[RunEstimate] | None:
         """How many times as much one row takes as another; None where a median is zero: nothing is a multiple of that.
 
-        Of fewer than 6 processes there is no ratio, and below 2% no difference is stated.
+        Of fewer than 6 processes there is no ratio, and below 2% no difference is stated. Rows of launches alone are
+        compared with one of all launches by all of theirs: the change has both rows, and a ratio of one kind.
         """
-        if no_ratio_of(other, base) is not None:
+        alike = of_one_kind(other, base)
+        if no_ratio_of(*alike) is not None:
             return None
-        ratio = self._ratio(other, base)
-        key = self._tested("ratio", other, base, change_of_ratio(ratio))
+        ratio = self._ratio(*alike)
+        key = self._tested("ratio", *alike, change_of_ratio(ratio))
         return self._change((other, base), ChangeScale.RATIO, ratio, key)
 
     def compare_all(self, pairs: Iterable[tuple[RunEstimate, RunEstimate]]) -> list[Change[RunEstimate]]:
@@ -119,15 +135,16 @@ class PairwiseTests:
 
     def difference(self, other: RunEstimate, base: RunEstimate, *names: str | None) -> Change[RunEstimate]:
         """How much longer one row takes than another, in ns; ``names`` derive its seed. All else as in `compare`."""
+        alike = of_one_kind(other, base)
         seed = self.seed_for(*names)
         interval = self.cached(
-            ("difference", id(other), id(base)),
-            lambda: difference_of_medians(other.processes, base.processes, seed=seed),
+            ("difference", *map(id, alike)),
+            lambda: difference_of_medians(alike[0].processes, alike[1].processes, seed=seed),
         )
         # As a share of the larger side, so that what wandering adds is of the same kind as to ratios.
-        scale = max(abs(median(side.processes.values)) for side in (other, base)) or 1.0
+        scale = max(abs(median(side.processes.values)) for side in alike) or 1.0
         error = (interval.high - interval.low) / 2 / score(1 - CONFIDENCE) / scale
-        key = self._tested("difference", other, base, LogChange(interval.value / scale, error, error))
+        key = self._tested("difference", *alike, LogChange(interval.value / scale, error, error))
         return self._change((other, base), ChangeScale.DIFFERENCE, interval, key, scale)
 
     def _change(
@@ -204,8 +221,24 @@ class PairwiseTests:
     def _verdict(self, key: _Key) -> Ruling:
         """What is said of a test; as if it were the only one where it has not been corrected with all others."""
         if key not in self._verdicts:
-            self._verdicts[key] = judged([self._with_shared(key)])[0]
+            self._verdicts[key] = self._judged([key])[0]
         return self._verdicts[key]
+
+    def _judged(self, keys: Iterable[_Key]) -> list[Ruling]:
+        likely_rate = LIKELY_RATE * self._error_rate / ERROR_RATE
+        return judged([*map(self._with_shared, keys)], self._error_rate, likely_rate=likely_rate)
+
+    def processes_needed(self, other: RunEstimate, base: RunEstimate) -> float:
+        """How many times as many processes would make a ratio sure if it were asked alone; infinite: no number would.
+
+        Its interval narrows as the root of their number; what processes share does not.
+        """
+        other, base = of_one_kind(other, base)
+        key = self._tested("ratio", other, base, change_of_ratio(self._ratio(other, base)))
+        change = self._with_shared(key).change
+        scatter = change.below if change.value > 0 else change.above
+        room = (change.value / score(ERROR_RATE)) ** 2 - change.between**2
+        return max(1.0, scatter**2 / room) if room > 0 else math.inf
 
     def _with_shared(self, key: _Key) -> Contrast:
         """A test with what processes share in its error."""

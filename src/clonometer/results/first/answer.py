@@ -8,8 +8,9 @@ from clonometer.families.same_image import FORK, PTHREAD
 from clonometer.results.change import Change
 from clonometer.results.findings.comparing import PairwiseTests, numbers_of
 from clonometer.results.findings.wording import MOST_WORDS, n_words, sentence, short_median
-from clonometer.results.first.effects import AxisEffect, alternatives, plain_rows, stated_effects
+from clonometer.results.first.effects import AxisEffect, alternatives, main_rows, plain_rows, stated_effects
 from clonometer.results.first.words import (
+    called,
     condition_words,
     how_long,
     is_launch_row,
@@ -19,8 +20,8 @@ from clonometer.results.first.words import (
     with_value,
 )
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
-from clonometer.results.types import Finding
-from clonometer.verdicts import Direction
+from clonometer.results.types import CONTEST, Finding
+from clonometer.verdicts import Word
 from clonometer.words import mechanism_name
 
 MOST_SENTENCES = 2
@@ -59,11 +60,23 @@ def contest(tests: PairwiseTests) -> Change[RunEstimate] | None:
 
 
 def first_question(estimates: RunEstimates) -> tuple[RunEstimate, RunEstimate] | None:
-    """The rows of the comparison that is told first, where no figure chose them: a question asked before measuring."""
+    """The rows of the comparison that is told first, where no figure chose them: a question asked before measuring.
+
+    Where nothing but two values of an axis was measured they are the question.
+    """
     for rows in alternatives(estimates):
         subject, rival = _rivals(rows)
         return (subject, rival) if len(rows) == 2 or rival.workload == PTHREAD else None
+    rows = main_rows(estimates)
+    if len(rows) == 2 and rows[0].workload == rows[1].workload and rows[0].stage == rows[1].stage:
+        base, other = sorted(rows, key=lambda row: len(estimates.changes(row)))
+        return other, base
     return None
+
+
+def asked(tests: PairwiseTests) -> Change[RunEstimate] | None:
+    """The question that was asked first, as it stands."""
+    return None if tests.asked is None else tests.compare(*tests.asked)
 
 
 def _rivals(rows: Sequence[RunEstimate]) -> tuple[RunEstimate, RunEstimate]:
@@ -85,21 +98,21 @@ def _of_launches(tests: PairwiseTests, launches: Sequence[RunEstimate]) -> list[
 
 
 def _contest(tests: PairwiseTests, compared: Change[RunEstimate]) -> Finding:
-    a, b = compared.other, compared.base
-    where = condition_words(tests.estimates.changes(a))
+    """Say who costs how many times as much; how much each takes stands in the table."""
+    where = condition_words(tests.estimates.changes(compared.other))
     head = f"{where}, " if where else ""
-    verdict = _verdict_text(compared)
-    text = f"{head}{named(a)} takes {short_median(a)} {how_long(a)}, {named(b)} {short_median(b)}: {verdict}"
-    return Finding("answer.contest", sentence(text), numbers_of(compared))
-
-
-def _verdict_text(compared: Change[RunEstimate]) -> str:
-    if compared.direction == Direction.UNKNOWN:
-        return f"a difference is {compared.word} ({compared.aside})"
-    longer, _ = compared.upward.sides
-    times = compared.upward.text.partition(" (")[0]
-    takes = f"{mechanism_name(longer.workload)} takes {times} times as long"
-    return f"{takes}, {compared.least_text}: {compared.word}"
+    dear, cheap = (called(row) for row in compared.upward.sides)
+    end = short_of_end(compared.other)
+    if compared.word is Word.OPEN:
+        text = (
+            f"whether {called(compared.other)} costs more than {called(compared.base)}{end} is open ({compared.aside})"
+        )
+    elif compared.word is Word.LIKELY:
+        text = f"{dear} likely costs more than {cheap}{end} ({compared.upward.aside})"
+    else:
+        times = compared.upward.text.partition(" (")[0]
+        text = f"{dear} costs {times} times {cheap}{end}: {compared.least_text}"
+    return Finding(CONTEST, sentence(head + text), numbers_of(compared))
 
 
 def _alone(tests: PairwiseTests, row: RunEstimate) -> Finding:
@@ -129,11 +142,12 @@ def _effect(tests: PairwiseTests, effect: AxisEffect) -> Finding:
     others = tests.estimates.changes(row, effect.axis)
     name = mechanism_name(row.workload)
     where = condition_words({effect.axis: value, **others})
-    against = f"with {with_value(effect.axis, other)}" if other else "without"
-    taken = f"{verb(row)} {short_median(row)}{short_of_end(row)}"
-    text = f"{where}, {name} {taken}: {compared.upward.text} times as much as {against}"
+    against = f" as with {with_value(effect.axis, other)}" if other else ""
+    times, _, ends = compared.upward.text.partition(" (")
+    within = f" ({ends}" if ends else ""
+    text = f"{where}, {name} {verb(row)} {times} times as {'long' if row.is_time else 'much'}{within}{against}"
     numbers = numbers_of(compared) | {"axis": effect.axis}
-    return Finding(f"answer.effect.{effect.axis}.{row.workload}", sentence(text), numbers)
+    return Finding(f"answer.effect.{effect.axis}.{row.workload}", sentence(text + short_of_end(row)), numbers)
 
 
 def _steps(findings: Sequence[Finding]) -> list[Finding]:

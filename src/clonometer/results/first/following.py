@@ -27,17 +27,17 @@ def next_command(tests: PairwiseTests) -> NextCommand:
         return longer
     compared = contest(tests)
     if compared is not None:
-        names = [_typed(row) for row in compared.sides]
-        words = ("explain", names[0], "--vs", names[1], *_settings(tests, compared.other))
+        names = [typed(row) for row in compared.sides]
+        words = ("explain", names[0], "--vs", names[1], *settings_of(tests, compared.other))
         return NextCommand(words, "where the time of a launch goes")
     beside_c = _furthest_from_c(tests.estimates)
     if beside_c is not None:
         language, base = beside_c
-        return NextCommand(("explain", language.workload, "--vs", _typed(base)), "what of its launch C does not do")
+        return NextCommand(("explain", language.workload, "--vs", typed(base)), "what of its launch C does not do")
     plain = plain_rows(tests.estimates)
     launch = next((row for row in plain if is_launch_row(row)), None)
     if launch is not None:
-        words = ("explain", _typed(launch), *_settings(tests, launch))
+        words = ("explain", typed(launch), *settings_of(tests, launch))
         return NextCommand(words, "where the time of a launch goes")
     workers = next((row for row in plain if family(row.family).shape == CROWD), None)
     if workers is not None and workers.condition.get("numbers") is not None:
@@ -79,12 +79,15 @@ def _longer(estimates: RunEstimates) -> NextCommand | None:
     return NextCommand((*command[1:], "--budget", f"{enough_s}s"), "narrower intervals")
 
 
-def _typed(row: RunEstimate) -> str:
+def typed(row: RunEstimate) -> str:
     """What one types for a workload: its plain name, where it is one word."""
     name = mechanism_name(row.workload)
-    return name if name.replace("_", "").isalnum() else row.workload
+    if name.replace("_", "").isalnum():
+        return name
+    return row.workload.rpartition(".")[2] if is_launch_row(row) else row.workload
 
 
-def _settings(tests: PairwiseTests, row: RunEstimate) -> list[str]:
+def settings_of(tests: PairwiseTests, row: RunEstimate) -> list[str]:
+    """The options that set a row's condition."""
     changes = tests.estimates.changes(row)
     return [word for axis, value in changes.items() for word in ("--set", f"{axis}={value}")]

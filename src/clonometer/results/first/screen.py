@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from clonometer.results.findings.comparing import PairwiseTests
 from clonometer.results.first.advice import advice
-from clonometer.results.first.answer import answer
+from clonometer.results.first.answer import answer, asked
 from clonometer.results.first.following import AS_PAGE, next_command
+from clonometer.results.first.questions import open_questions
 from clonometer.results.first.reasons import reasons
 from clonometer.results.types import Finding, FirstScreen
 
@@ -25,5 +26,7 @@ def first_screen(tests: PairwiseTests, findings: Sequence[Finding]) -> FirstScre
         answer=tuple(answered),
         reasons=tuple(reasons(tests, findings, answered)),
         advice=tuple(advice(tests)),
+        open=tuple(open_questions(tests)),
         next=next_command(tests),
+        asked=asked(tests),
     )

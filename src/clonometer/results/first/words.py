@@ -19,6 +19,13 @@ def named(row: RunEstimate) -> str:
     return f"a new {thing} ({name})" if thing and is_launch_row(row) else name
 
 
+def called(row: RunEstimate) -> str:
+    """Call a mechanism by what it makes, as ``a process (fork)``."""
+    name = mechanism_name(row.workload)
+    thing = workload_words(row.workload).thing
+    return f"a {thing} ({name})" if thing and is_launch_row(row) else name
+
+
 def is_launch_row(row: RunEstimate) -> bool:
     """Whether it is of a launch."""
     return is_launch(row.family)

@@ -19,7 +19,7 @@ from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.rows.runtimes import collector_pauses, switches_per_launch, tasks_created
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.rows.steady import steady_state
-from clonometer.results.rows.warnings import estimate_warnings, frequency_drift
+from clonometer.results.rows.warnings import FEW_PROCESSES, estimate_warnings, frequency_drift
 from clonometer.run_document import BlockEntry, ClockEntry, RunDocument, WorkloadEntry
 from clonometer.stats.bootstrap import Processes
 from clonometer.stats.quantiles import finite_values, quantile_interval
@@ -49,23 +49,30 @@ def estimate_cells(
     """
     starts = document.started_ns
     blocks = group_by((block.cell, block) for block in document.blocks)
+    wanted = {cell: target.limits.get("processes") for target in document.plan.targets for cell in target.cells}
     for cell in cells:
         entry = document.catalogue.workload(cell.workload)
-        recorded = _Recorded(entry, blocks.get(cell.cell, []), starts, document.clock)
+        planned = wanted.get(cell.cell)
+        few = planned if isinstance(planned, int) else FEW_PROCESSES
+        recorded = _Recorded(entry, blocks.get(cell.cell, []), starts, document.clock, few)
         yield from _rows_of(cell, recorded, described=described)
 
 
 class _Recorded(NamedTuple):
-    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, starts, and the clock."""
+    """What a run recorded of a cell besides samples: the catalogue's entry, its blocks, starts, and the clock.
+
+    ``wanted`` is how many processes its plan gives it.
+    """
 
     entry: WorkloadEntry
     blocks: Sequence[BlockEntry]
     starts: Mapping[int, float]
     clock: ClockEntry
+    wanted: int
 
 
 def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) -> list[RunEstimate]:
-    entry, blocks, starts, clock = recorded
+    entry, blocks, starts, clock, wanted = recorded
     frequencies_mhz = effective_frequencies_mhz(blocks)
     drift = frequency_drift(frequencies_mhz, observed.cell) if described else None
     causes = block_causes(blocks, bool(entry.temperatures)) if described else {}
@@ -119,7 +126,7 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
             every = _processes(group.whole, starts)
             estimate = replace(estimate, of_all=replace(estimate, processes=every, **_numbers(group.whole, every)))
         if described:
-            warnings = estimate_warnings(estimate, group, whole[group.quantity.name], clock, drift)
+            warnings = estimate_warnings(estimate, group, whole[group.quantity.name], clock, drift, wanted=wanted)
             estimate = replace(estimate, warnings=warnings)
         rows.append(estimate)
     return rows

@@ -13,8 +13,9 @@ from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.rows.outliers import is_disturbed, switches_of
 from clonometer.results.rows.shape_warnings import shape_warnings
 from clonometer.results.rows.source import effective_frequencies_mhz
-from clonometer.results.types import Estimate, RunWarning
+from clonometer.results.types import WIDE_HALF_WIDTH, Estimate, RunWarning
 from clonometer.run_document import BlockEntry, ClockEntry, RunDocument
+from clonometer.stats.interval import LEAST_NOMINAL
 from clonometer.stats.quantiles import quantile_interval, quantile_of_ordered
 from clonometer.words import stage_name
 
@@ -22,7 +23,6 @@ from clonometer.words import stage_name
 ENDED = "ended"
 FEW_PROCESSES = 12
 FEW_EFFECTIVE_SAMPLES = 20
-WIDE_HALF_WIDTH = 0.10
 RARE_SHARE = 0.05
 RARE_PROCESSES = 3
 DRIFT_SHARE = 0.05
@@ -32,12 +32,18 @@ _LEAST_BLOCKS = 10
 
 
 def estimate_warnings(
-    estimate: Estimate, group: SampleGroup, all_samples: int, clock: ClockEntry, drift: RunWarning | None
+    estimate: Estimate,
+    group: SampleGroup,
+    all_samples: int,
+    clock: ClockEntry,
+    drift: RunWarning | None,
+    *,
+    wanted: int = FEW_PROCESSES,
 ) -> tuple[RunWarning, ...]:
     """Judge one row.
 
     ``all_samples`` are valid ones of the same cell and quantity at every placement, ``drift`` is what
-    `frequency_drift` says of the cell.
+    `frequency_drift` says of the cell, ``wanted`` how many processes its plan gives it.
     """
     warnings = [_failed_launches(estimate), _clock_skew(estimate)]
     if estimate.n_samples:
@@ -46,7 +52,7 @@ def estimate_warnings(
         warnings.append(rare)
         if rare is None and not estimate.detail:
             warnings += [
-                _few_processes(estimate),
+                _few_processes(estimate, wanted),
                 _few_samples(estimate, group),
                 _wide_interval(estimate, clock),
                 *shape_warnings(estimate, _name(estimate)),
@@ -139,9 +145,10 @@ def _rare_placement(estimate: Estimate, all_samples: int) -> RunWarning | None:
     )
 
 
-def _few_processes(estimate: Estimate) -> RunWarning | None:
+def _few_processes(estimate: Estimate, wanted: int) -> RunWarning | None:
+    """Judge their number: what a plan gives few on purpose needs as many as an interval does."""
     count = estimate.n_processes
-    if count >= FEW_PROCESSES:
+    if count >= min(FEW_PROCESSES, max(wanted, LEAST_NOMINAL)):
         return None
     interval = quantile_interval([float(number) for number in range(count)])
     noun = "process" if count == 1 else "processes"

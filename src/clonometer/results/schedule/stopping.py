@@ -3,6 +3,11 @@
 Every target first gets the least number of processes that an interval can rest on, in rounds; what is left of the
 budget is divided so that it narrows the wide intervals most (docs/methods.md).
 
+What a plan asks first has an early turn, so that there is an answer after seconds. Whoever measured its targets only
+then would compare two moments of the machine: a drift between them would be taken for a difference. So a turn gives its
+targets half of their processes, in rounds of random order, and the other half beside those of later turns. What is left
+of the budget goes to all in random order.
+
 References
 ----------
 .. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013, 63-74: as many repetitions of each
@@ -23,6 +28,7 @@ from clonometer.plan.types import TARGET_WIDTH, Catalogue, Plan
 from clonometer.results.rows.alone import CoresInHand, has_additions, of_one_process
 from clonometer.results.schedule.precision import Precision
 from clonometer.results.schedule.scheduler import TargetsInHand
+from clonometer.stats.interval import LEAST_NOMINAL
 
 #: Wider intervals count as this many times the target: else one hopeless row would take the whole budget.
 _WIDEST = 5.0
@@ -31,6 +37,10 @@ _FIRST_ROUNDS = 2
 #: Before, a wandering machine looks level too often for a narrow interval to mean much (`make coverage`).
 _FIRST_LOOK = 24
 _CONFIRMING = 1.25
+#: Of the processes that a target wants so many are measured in its turn, but enough for an interval.
+_IN_ITS_TURN = 0.5
+#: Early turns may use so much of the budget: nothing that was asked for stays without any process.
+_FOR_TURNS = 0.5
 
 
 def timed_quantities(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
@@ -65,6 +75,10 @@ class TargetScheduler(TargetsInHand):
         Beyond the budget and so many seconds no process is started, so that targets may be left without any; None: each
         has one, whatever it takes.
 
+    until_decided
+        The targets of a question: they are measured until it is decided (`decide`), whatever their intervals, and all
+        others only as often as they want. Empty: intervals alone say when it is enough.
+
     Notes
     -----
     The order is random within slices: each slice has of every target a share of all that it is still to get, so that a
@@ -80,6 +94,7 @@ class TargetScheduler(TargetsInHand):
         target_width: float = TARGET_WIDTH,
         stretch: float = 1.0,
         overtime_s: float | None = None,
+        until_decided: Sequence[int] = (),
     ) -> None:
         super().__init__(seed)
         self._budget_s = budget_s
@@ -87,6 +102,8 @@ class TargetScheduler(TargetsInHand):
         self._quantities = quantities
         self._target_width = target_width
         self._stretch = stretch
+        self._until_decided = frozenset(until_decided)
+        self._is_decided = False
 
     def begin(self, plan: Plan) -> None:
         """Take the targets of ``plan``; forgets what was scheduled before."""
@@ -96,6 +113,7 @@ class TargetScheduler(TargetsInHand):
         self._confirmed_at: list[int | None] = [None for _ in plan.targets]
         self._done: set[int] = set()
         self._cores = CoresInHand()
+        self._turns = [target.limits.turn or math.inf for target in plan.targets]
         self._slice: list[int] = []
 
     def next_target(self, elapsed_s: float) -> int | None:
@@ -106,10 +124,15 @@ class TargetScheduler(TargetsInHand):
         for _ in range(3):
             while self._slice:
                 target = self._slice.pop()
-                if target not in self._dropped and (first or self._fits(target, elapsed_s)):
+                owed = first and not self._seconds[target]
+                if target not in self._dropped and (owed or self._fits(target, elapsed_s)):
                     return target
             self._slice = self._next_slice(elapsed_s)
         return None
+
+    def decide(self) -> None:
+        """Learn that the question is decided: its targets need no more than they want."""
+        self._is_decided = True
 
     def process_ended(self, target: int, seconds: float, samples: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> None:
         """Note that a process of ``target`` has ended, how long it took and what it measured; failed ones count too."""
@@ -130,6 +153,8 @@ class TargetScheduler(TargetsInHand):
             return None
         if target in self._done:
             return "target"
+        if self._until_decided and self._is_decided and not self._lacking(target):
+            return "processes"
         return "budget" if self._may_have(target) else "processes"
 
     def remaining_s(self, elapsed_s: float) -> float | None:
@@ -159,6 +184,8 @@ class TargetScheduler(TargetsInHand):
 
     def _needed_for_width(self, target: int) -> int:
         width, count = self._widths[target], len(self._seconds[target])
+        if self._until_decided:
+            return self._needed_for_question(target)
         if target in self._done or width is None:
             return self._lacking(target)
         again_at = self._confirmed_at[target]
@@ -166,6 +193,12 @@ class TargetScheduler(TargetsInHand):
             first_look = max(count * (width / self._target_width) ** 2, _FIRST_LOOK, self._wanted[target])
             again_at = math.ceil(first_look * _CONFIRMING)
         return min(max(again_at - count, 1), _MOST_PROCESSES)
+
+    def _needed_for_question(self, target: int) -> int:
+        """Of a question that is open as many again: so much later is the next look."""
+        if self._is_decided or target not in self._until_decided:
+            return self._lacking(target)
+        return max(len(self._seconds[target]), self._lacking(target))
 
     def _cost_s(self, target: int) -> float:
         known = self._seconds[target] or [cost for seconds in self._seconds for cost in seconds]
@@ -178,8 +211,24 @@ class TargetScheduler(TargetsInHand):
     def _fits(self, target: int, elapsed_s: float) -> bool:
         return elapsed_s + self._cost_s(target) <= self._limit_s()
 
+    def _turn(self, elapsed_s: float) -> float:
+        """The turn that it is; infinite once the early ones have had their processes, or their time."""
+        if elapsed_s >= _FOR_TURNS * self._budget_s:
+            return math.inf
+        live = self._live()
+        waiting = (self._turns[target] for target in live if len(self._seconds[target]) < self._wanted_in_turn(target))
+        return min(waiting, default=math.inf)
+
+    def _wanted_in_turn(self, target: int) -> int:
+        wanted = self._wanted[target]
+        return min(wanted, max(LEAST_NOMINAL, math.ceil(_IN_ITS_TURN * wanted)))
+
     def _next_slice(self, elapsed_s: float) -> list[int]:
         live = self._live()
+        asked = self._next_round(elapsed_s)
+        if asked:
+            self._random.shuffle(asked)
+            return asked
         fewest = min((len(self._seconds[target]) for target in live), default=0)
         if fewest < _FIRST_ROUNDS:
             # Costs and spreads are not known before; a target that wants fewer gets no more than it wants.
@@ -206,6 +255,16 @@ class TargetScheduler(TargetsInHand):
         self._random.shuffle(chosen)
         return chosen
 
+    def _next_round(self, elapsed_s: float) -> list[int]:
+        """What is asked first, each target once: those of early turns, or of a question that is open; else nothing."""
+        live = self._live()
+        turn = self._turn(elapsed_s)
+        if turn < math.inf:
+            return [target for target in live if self._turns[target] <= turn and self._lacking(target)]
+        if any(map(self._lacking, live)) or self._is_decided:
+            return []
+        return [target for target in live if target in self._until_decided and self._may_have(target)]
+
     def _shares(self, live: Sequence[int], elapsed_s: float) -> dict[int, int]:
         """Divide the rest of the budget: how many processes each target is still to get."""
         shares: dict[int, int] = {}
@@ -216,6 +275,8 @@ class TargetScheduler(TargetsInHand):
         if len(shares) < len(lacking) or any(shares[target] < count for target, count in lacking.items()):
             return shares
         room_s = min(room_s, self._budget_s - elapsed_s - sum(self._cost_s(target) * n for target, n in shares.items()))
+        if self._until_decided:
+            return shares
         wide = {target: self._needed(target) for target in live if target not in self._done and self._widths[target]}
         weights = {target: self._width_counted(target) ** 2 for target in wide}
         self._spend(shares, {target: n - shares.get(target, 0) for target, n in wide.items()}, weights, room_s)

@@ -12,6 +12,7 @@ from clonometer.views.rows import explained_stages, families, make_rows, what_en
 from clonometer.views.terminal.first_screen import (
     first_screen,
     head,
+    live_screen,
     missing_lines,
     program_line,
     spaced,
@@ -33,6 +34,12 @@ def render_answer(results: Results, *, width: int, colour: bool, wide: bool = Fa
     warnings; tables are as wide as they must be, whatever the terminal.
     """
     return _wide(results, width, colour) if wide else first_screen(results, width, max(lines, 12), colour=colour)
+
+
+@rendered(least_width=40)
+def render_so_far(results: Results, *, width: int, colour: bool, lines: int) -> list[str]:
+    """Write what is known while a run goes on, in so many lines at most."""
+    return live_screen(results, width, lines, colour=colour)
 
 
 def _warning_lines(results: Results, width: int) -> list[str]:

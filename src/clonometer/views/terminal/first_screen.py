@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from clonometer.families import axis, is_launch
 from clonometer.results.first.doubts import MACHINE
-from clonometer.results.types import RUN_FILE, Finding, Results
+from clonometer.results.types import CONTEST, RUN_FILE, Finding, Results
 from clonometer.views.figures import figures
 from clonometer.views.first_table import ScreenLine, first_tables, glosses, hidden_rows, lines_of, pick_lines
 from clonometer.views.labels import shown_axes
@@ -24,8 +24,12 @@ from clonometer.words import counted
 #: The columns for which ``lines`` is meant: what is narrower takes more lines.
 FULL_WIDTH = 80
 _INDENT = 6
+#: Doubts that the table's own column shows.
+_IN_TABLE = ("doubt.interval.wide", "doubt.level.drift")
 #: Conditions of a plan that are shown before reasons and advice have their lines.
 _LINES_OF_PLAN = 7
+#: Of the machine: what anybody knows it by. The rest is with `--wide`.
+_PHRASES = 5
 _AD_HOC = "adhoc"
 #: Of cells without a result so many are named.
 _CELLS_NAMED = 2
@@ -35,26 +39,29 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
     """Draw the first screen in at most ``limit`` lines of ``width``; in narrow terminals in as many more."""
     limit = max(limit, limit * FULL_WIDTH // width)
     rows = make_rows(results.cells)
-    answer = " ".join(finding.sentence for finding in results.first.answer)
     parts = {
-        "head": [*_machine(results, width, colour), *head(results, width, colour)],
-        "answer": wrap(answer, width),
+        "head": [*_machine(results, width, colour), *head(results, width, colour, _PHRASES)],
+        "answer": answer_lines(results, width),
         "table": [],
         "trouble": painted([*missing_lines(results, width), *trouble_lines(results, width, most=3)], "warn", colour),
         "points": [],
         "tail": [],
     }
-    doubts = _doubts(results, width, colour)
+    doubts = [*_doubts(results, width, colour), *_open(results, width)]
     left = limit - sum(map(len, parts.values())) - len(doubts) - len(_tail(results, 1, 1, width))
     table = _Table(results, rows, width, colour)
     points = _points(results, width)
     least = sum(len(lines) for _, lines in points[:2])
     # What sums up a plan is what it was measured for: reasons have the rest.
     least = min(least, left - len(table.summary_for(left)))
-    parts["table"] = table.draw(left - least, len(table.lines) if table.named else _LINES_OF_PLAN)
+    most = len(table.lines) if table.named else _LINES_OF_PLAN
+    # Of a plan of launches the lines are always the same; of others room that is left shows more.
+    is_fixed = not table.named and any(finding.id == CONTEST for finding in results.first.answer)
+    parts["table"] = table.draw(left if is_fixed else left - least, most)
     chosen = _choose(points, left - len(parts["table"]))
     left -= sum(len(lines) for _, lines in chosen)
-    parts["table"] = table.draw(left, len(table.lines)) or ["Nothing was measured."]
+    more = most if is_fixed else len(table.lines)
+    parts["table"] = table.draw(left, more) or ["Nothing was measured."]
     parts["points"] = [*_in_order(points, chosen), *doubts]
     shown_ids = {finding.id.partition(".")[2] for finding in (*results.first.answer, *results.first.reasons)}
     unsaid = sum(finding.id not in shown_ids for finding in results.findings)
@@ -67,9 +74,12 @@ def first_screen(results: Results, width: int, limit: int, *, colour: bool) -> l
     return spaced([part for part in parts.values() if part], limit)
 
 
-def head(results: Results, width: int, colour: bool) -> list[str]:
-    """Say on what machine the run was made, in one line of what has room, and why it is not complete."""
-    line, *phrases = host_phrases(results)
+def head(results: Results, width: int, colour: bool, most: int | None = None) -> list[str]:
+    """Say on what machine the run was made, in one line of what has room, and why it is not complete.
+
+    ``most`` is how many things are said of it, the best known first; None: all.
+    """
+    line, *phrases = host_phrases(results)[:most]
     if results.machine is not None and results.machine.is_quiet:
         line = f"{results.machine.word}: {line}"
     for phrase in phrases:
@@ -82,6 +92,28 @@ def head(results: Results, width: int, colour: bool) -> list[str]:
         reason = f": {results.status_reason}" if results.status_reason else "."
         lines += painted(wrap(f"This run {verb}{reason}", width), "warn", colour)
     return lines
+
+
+def answer_lines(results: Results, width: int) -> list[str]:
+    """The answer, each sentence in lines of its own, and at its end how sure it is."""
+    lines: list[str] = []
+    for finding in results.first.answer:
+        word = str(finding.numbers.get("sureness", ""))
+        tag = f"[{word}]" if word and word not in finding.sentence else ""
+        *before, last = wrap(finding.sentence, width)
+        fits = len(last) + len(tag) < width
+        lines += [*before, f"{last}{tag:>{width - len(last)}}" if tag and fits else last]
+        lines += [f"{tag:>{width}}"] if tag and not fits else []
+    return lines
+
+
+def live_screen(results: Results, width: int, limit: int, *, colour: bool) -> list[str]:
+    """Draw what is known while a run goes on: the answer so far, and the table with a mark at each line."""
+    rows = make_rows(results.cells)
+    lines = [*_machine(results, width, colour), *answer_lines(results, width)]
+    table = _Table(results, rows, width, colour, marks=True)
+    drawn = table.draw(max(1, limit - len(lines)), len(table.lines) if table.named else _LINES_OF_PLAN)
+    return [*lines, *drawn][:limit]
 
 
 def spaced(parts: Sequence[Sequence[str]], limit: int) -> list[str]:
@@ -98,7 +130,9 @@ def spaced(parts: Sequence[Sequence[str]], limit: int) -> list[str]:
 class _Table:
     """The table in as many lines as it may have; ``hidden`` is how many rows it had no room for."""
 
-    def __init__(self, results: Results, rows: Sequence[EstimateRow], width: int, colour: bool) -> None:
+    def __init__(
+        self, results: Results, rows: Sequence[EstimateRow], width: int, colour: bool, *, marks: bool = False
+    ) -> None:
         measured = [row for row in rows if not row.is_instrument] or list(rows)
         shown = [row for row in measured if not row.any_estimate.detail] or measured
         self.lines = lines_of(shown)
@@ -109,9 +143,8 @@ class _Table:
         self._width, self._colour = width, colour
         #: Whether the user named what to measure.
         self.named = results.plan_name == _AD_HOC
-        first = results.first
-        groups = (first.answer, first.advice)
-        self._spoken = [[cell for finding in group for cell in finding.numbers["cells"]] for group in groups]
+        self._marks = marks
+        self._spoken = [cell for finding in results.first.answer for cell in finding.numbers["cells"]]
         workloads = {row.workload for row in shown}
         tables = next((made for figure in figures() if (made := figure.sums_up(results, workloads))), ())
         # Its note goes before the table does.
@@ -137,7 +170,9 @@ class _Table:
         return drawn
 
     def _drawn(self, lines: Sequence[ScreenLine]) -> list[str]:
-        drawn = draw_stack(first_tables(lines, best=self._best), self._width, self._colour)
+        drawn = draw_stack(
+            first_tables(lines, best=self._best, bars=True, marks=self._marks), self._width, self._colour
+        )
         explained = "; ".join(glosses(lines, drawn.dropped))
         body = [line for table in drawn.tables for entry in table for line in entry.split("\n")]
         return [*body, *(wrap(f"({explained})", self._width) if explained else [])]
@@ -189,7 +224,7 @@ def _doubts(results: Results, width: int, colour: bool) -> list[str]:
     """One line of what disturbs trust: what has room of it, the worst at least."""
     text = ""
     for doubt in results.first.doubts:
-        if doubt.id == MACHINE:
+        if doubt.id in (MACHINE, *_IN_TABLE):
             continue
         words = doubt.headline if " rows" in text and doubt.headline else doubt.sentence
         longer = f"{text}; {words}" if text else words
@@ -198,6 +233,15 @@ def _doubts(results: Results, width: int, colour: bool) -> list[str]:
         text = longer
     lines = wrap(f"{text}.", width, bullet=f"{'Note':<{_INDENT}}") if text else []
     return painted(lines, "warn", colour)
+
+
+def _open(results: Results, width: int) -> list[str]:
+    """What is open, and below each question the command that closes it."""
+    lines: list[str] = []
+    for question in results.first.open:
+        lines += wrap(f"{question.about}:", width, bullet=" " * _INDENT)
+        lines += [" " * _INDENT + line for line in _command(question.words, "", width)]
+    return [f"{'Open':<{_INDENT}}{lines[0][_INDENT:]}", *lines[1:]] if lines else []
 
 
 def _machine(results: Results, width: int, colour: bool) -> list[str]:
@@ -214,7 +258,8 @@ def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]
         words = [results.run_name if word == RUN_FILE else word for word in following.words]
         lines += _command(words, following.about, width)
     warnings = len(warning_groups(results))
-    counts = ((hidden, "row"), (findings, "finding"), (warnings, "warning"))
+    wide = sum(int(doubt.numbers["rows"]) for doubt in results.first.doubts if doubt.id in _IN_TABLE[:1])
+    counts = ((hidden, "row"), (wide, "imprecise row"), (findings, "finding"), (warnings, "warning"))
     more = [counted(count, kind) for count, kind in counts if count]
     if more:
         lines += _command(["show", results.run_name, "--wide"], ", ".join(more), width)
@@ -224,7 +269,7 @@ def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]
 def _command(words: Sequence[str], about: str, width: int) -> list[str]:
     """A command, and what it is for where that has room in its line."""
     command = clean(shlex.join(["clonometer", *words]))
-    whole = f"{command}   {about}"
+    whole = f"{command}   {about}".rstrip()
     if len(whole) <= width - _INDENT:
         return [whole]
     # A command is there to be copied: a path that is longer than the terminal is left to it.
