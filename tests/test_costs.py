@@ -63,7 +63,7 @@ def test_what_is_kept_names_files_that_exist() -> None:
         ("src/clonometer/cli/commands/reproduce.py", "tests/cli/test_reproduce.py"),
         ("src/clonometer/stats/bootstrap.py", "tests/stats/test_bootstrap.py"),
         ("src/clonometer/views/html/page.py", "tests/browser/test_pages.py"),
-        ("docs/methods.md", "tests/test_glossary.py"),
+        ("docs/methods.md", "tests/test_docs.py"),
         ("tools/tidy.py", "tests/tools/test_tidy.py"),
         ("publications/cases/case.py", "tests/publications/test_cases.py"),
         (".ci/run", "tests/tools/test_ci.py"),

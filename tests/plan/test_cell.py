@@ -1,10 +1,16 @@
+"""Values of axes whose mistakes have an answer of their own."""
+
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clonometer.errors import PlanError
 from clonometer.plan.cell import CatalogueAxis, glob_pattern, make_cell, matches
+from clonometer.plan.values import read_value
 
 AXES = {
     axis.name: axis
@@ -112,3 +118,21 @@ def test_globs_match_whole_text_or_workload(text, glob, matched):
 def test_one_of_several_globs_is_enough():
     assert matches("clock.used", ["launch.*", "clock.*"])
     assert not matches("clock.used", [])
+
+
+PROGRAM = CatalogueAxis("program", "text", "target_static")
+
+
+def test_a_command_line_for_a_program_is_refused_with_the_spelling_that_works() -> None:
+    with pytest.raises(PlanError, match="there is no such program") as caught:
+        read_value(PROGRAM, "/usr/bin/python3 -S")
+    assert caught.value.hint == (
+        "arguments go after colons: program=/usr/bin/python3:-S (a space of the path itself: \\ )"
+    )
+
+
+def test_what_may_be_meant_is_taken(tmp_path: Path) -> None:
+    spaced = tmp_path / "my program"
+    spaced.touch()
+    for value in ("target_static", "/bin/sh:-c:sleep 0.1", "/bin/nul \0", str(spaced), "my/own\\ program", " ", "\r"):
+        assert read_value(PROGRAM, value) == value

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+import shlex
+from pathlib import Path
 
+import pytest
+from tests.catalogue import CATALOGUE
+
+from clonometer.cli.commands.run import command as run_command
 from clonometer.errors import UsageError, unknown
+from clonometer.plan.about import About, Names
 from clonometer.plan.adhoc import apply_only, plan_from_arguments
 from clonometer.plan.catalogue import read_catalogue
 from clonometer.plan.names import full_globs, full_name
-from clonometer.plan.planfile import parse_plan
+from clonometer.plan.planfile import load_plan, parse_plan
+from clonometer.plan.shipped import plan_names
+from clonometer.plan.written import written_files
 from clonometer.runner.drivers import find_drivers
 from clonometer.words import mechanism_name
 
@@ -68,3 +76,104 @@ def test_an_unknown_name_gives_the_guess_and_a_few_others() -> None:
     assert len(error.hint) < 120
     assert "17 exist: 'clonometer list' names them" in error.hint
     assert unknown("value of pages", "x", ["clean", "first"]).hint == "available: clean, first"
+
+
+NAMES = Names(CATALOGUE, dict.fromkeys(CATALOGUE.workloads, "the driver probe (C)"))
+STAGES = {quantity.stage for quantity in CATALOGUE.quantities.values() if quantity.stage}
+VALUES = {value for axis in CATALOGUE.axes.values() for value in axis.values}
+FAMILIES = {workload.family for workload in CATALOGUE.workloads.values()}
+KINDS = {
+    "workload": CATALOGUE.workloads,
+    "axis": (*CATALOGUE.axes, "temperature"),
+    "quantity": [name for name, quantity in CATALOGUE.quantities.items() if quantity.stage is None],
+    "stage": STAGES,
+    "plan": plan_names(),
+    "family": FAMILIES,
+}
+
+
+def explained(name: str) -> list[About]:
+    return NAMES.about(name)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_name_is_explained_with_an_example_that_the_command_takes(kind):
+    for name in KINDS[kind]:
+        (meant,) = [each for each in explained(name) if (each.kind, each.name) == (kind, name)]
+        assert meant.summary, name
+        assert all(label and text for label, text in meant.facts)
+        check_example(meant.example)
+
+
+def check_example(line: str) -> None:
+    program, subcommand, *words = shlex.split(line)
+    assert (program, subcommand) == ("clonometer", "run")
+    asked = run_command.make_context("run", words).params
+    if asked["plan"] is not None:
+        assert load_plan(asked["plan"], CATALOGUE).cells
+    else:
+        assert plan_from_arguments(asked["workloads"], asked["settings"], CATALOGUE).cells
+
+
+def test_every_value_is_explained_with_an_example_that_sets_it():
+    for value in VALUES:
+        for meant in explained(value):
+            if meant.kind == "value":
+                check_example(meant.example)
+                axis, _, text = meant.name.partition("=")
+                assert any(
+                    word.startswith(f"{axis}=") and text in word.partition("=")[2].split(",")
+                    for word in shlex.split(meant.example)
+                ), meant
+
+
+def test_an_axis_says_what_it_takes_and_where_it_has_no_effect():
+    (idle,) = explained("idle_ns")
+    facts = dict(idle.facts)
+    assert facts["takes"].endswith("at least 1")
+    assert facts["default"] == "100000000 (100 ms)"
+    assert facts["no effect"] == "without caches=idle"
+    assert "caches=idle" in idle.example
+
+
+def test_a_name_that_several_things_bear_explains_each():
+    assert [(each.kind, each.name) for each in explained("cow")] == [("family", "cow"), ("plan", "cow")]
+    assert [each.name for each in explained("pipe")] == ["wake.pipe", "switch.pipe", "ipc.pipe"]
+    assert [each.name for each in explained("fork")] == ["launch.fork"]
+
+
+def test_a_title_is_as_good_as_a_name():
+    assert explained("program runs") == explained("image_runs") == explained("image_runs_ns")
+
+
+def test_a_mistyped_name_gets_the_nearest():
+    with pytest.raises(UsageError, match="unknown name 'parent_byte'; did you mean 'parent_bytes'"):
+        explained("parent_byte")
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("echo 1 > /proc/sys/kernel/x", ["/proc/sys/kernel/x"]),
+        ("echo 1 >/proc/a >>b 2>&1; echo 2>c", ["/proc/a", "b", "c"]),
+        ("echo on | sudo tee -a /sys/x /sys/y > /dev/null", ["/dev/null", "/sys/x", "/sys/y"][1:]),
+        ("for i in 0 1; do echo 1 > /sys/cpu$i/online; done", []),
+        ("echo performance | tee /sys/cpu*/governor", ["/sys/cpu*/governor"]),
+        ("sysctl vm.swappiness=10 kernel/pid_max=5 net.ipv4.conf.eth0/1.x=1", [
+            "/proc/sys/vm/swappiness", "/proc/sys/kernel/pid_max", "/proc/sys/net/ipv4/conf/eth0.1/x",
+        ]),
+        ("/sbin/sysctl -q -w a.b='c d'\necho 1 > f", ["/proc/sys/a/b", "f"]),
+        ("sudo sh -c 'echo 1 > /proc/z && bash -c \"echo 2 > y\"'", ["/proc/z", "y"]),
+        ("echo 'a > b' \"c > d\"", []),
+        ("echo 'unfinished > x", []),
+        ("./switch on", []),
+        ("sysctl -a", []),
+        ("echo 1 > `which x`", []),
+    ],
+)  # fmt: skip
+def test_names_are_found_where_the_text_says_them(command: str, files: list[str]) -> None:
+    assert list(written_files(command)) == files
+
+
+def test_home_is_known() -> None:
+    assert written_files("echo 1 > ~/x") == (str(Path.home() / "x"),)

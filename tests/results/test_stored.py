@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench.simulated_alarms import DOCUMENT, Machine, estimates_of, matches, one_run
+from bench.simulated_alarms import DOCUMENT, Machine, alarms, alarms_beside_stored, estimates_of, matches, one_run
 
 from clonometer.results.compare.between import between_runs
 from clonometer.results.compare.comparison import compare_groups
 from clonometer.results.compare.judge import joined, pending_tests
 from clonometer.results.compare.stored import group_of, variance_beside
-from clonometer.results.compare.variance import NoiseSource, variance_from_share
+from clonometer.results.compare.variance import UNKNOWN_VARIANCE, NoiseSource, variance_from_share
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.run_document import CellEntry
 
@@ -123,3 +123,25 @@ def test_runs_of_one_boot_do_not_tell_what_boots_differ_by() -> None:
     stored[0] = (0, hosted(runs[2], 2, **{"host.boot_id": "third"}))
     variance = variance_beside(sides, stored, [])
     assert variance.source == NoiseSource.STORED_RUNS
+
+
+TIMES = 10
+
+
+@pytest.mark.parametrize("processes", [12, 30])
+@pytest.mark.parametrize("between", [0.0, 0.1])
+def test_hardly_anything_is_called_changed_where_these_runs_bound_the_noise(processes: int, between: float) -> None:
+    # With the scatter of the processes alone, nine of ten are at a noise of 10%.
+    assert max(alarms(TIMES, Machine(between, 0.0, processes), variance=UNKNOWN_VARIANCE)[:2]) <= 2
+
+
+def test_a_row_that_takes_twice_as_long_is_found_though_nobody_knows_the_noise() -> None:
+    assert min(alarms(TIMES, Machine(0.03, 0.0, 12), slower=0.69, variance=UNKNOWN_VARIANCE)) >= TIMES - 1
+
+
+@pytest.mark.parametrize("processes", [12, 30])
+@pytest.mark.parametrize("between", [0.0, 0.1])
+def test_stored_runs_say_how_far_runs_are_apart(processes: int, between: float) -> None:
+    false = max(alarms_beside_stored(TIMES, Machine(between, 0.0, processes), 3))
+    # At 5% two or more of ten have a chance of 9%; what was assumed before, 2%, gives nine of ten at 10%.
+    assert false <= 2

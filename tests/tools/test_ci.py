@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 CI = Path(__file__).parents[2] / ".ci" / "run"
 # apt-get: lists of packages cannot be had the first $AWAY times. make: the part $BROKEN fails.
@@ -87,3 +89,24 @@ def test_mirrors_that_are_away_are_asked_again(folder: Path, away: int, asked: i
     # Where the lists never come the old ones are used, and nothing counts as unknown to the system.
     assert ("this system has no package" in ended.stdout) == (away != 99)
     assert ended.returncode == 0, ended.stdout
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def lint_commands() -> dict[str, str]:
+    """The commands of tools/lint.sh by their names, without the files that some are given."""
+    script = (ROOT / "tools/lint.sh").read_text().replace('"$bin"', ".venv/bin").replace('"$bin/', '".venv/bin/')
+    checks = {name.strip('"'): command for name, command in re.findall(r'^check ("[^"]+"|\S+) (.+)$', script, re.M)}
+    return {name: re.sub(r" \$\w+$", "", command).replace('"', "") for name, command in checks.items()}
+
+
+def test_hooks_run_what_lint_runs():
+    [local] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert {hook["name"]: hook["entry"] for hook in local["hooks"]} == lint_commands()
+
+
+def test_a_hook_that_reads_files_it_is_given_is_one_that_lint_gives_files():
+    [local] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    given = set(re.findall(r"^check (\S+) .* \$\w+$", (ROOT / "tools/lint.sh").read_text(), re.M))
+    assert {hook["name"] for hook in local["hooks"] if hook.get("pass_filenames", True)} == given

@@ -48,16 +48,6 @@ def checked(again: bool = False, **fields: Any) -> Checked:
     return replace(made, **fields)
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("again", [False, True])
-def test_no_line_is_longer_than_the_terminal(width: int, wide: bool, again: bool) -> None:
-    text = render_document(check_document, checked(again), width=width, wide=wide)
-    assert max(map(len, text.splitlines())) <= width
-    assert "nan" not in text.lower()
-    assert "None" not in text
-
-
 def test_the_short_answer_has_what_is_flagged_and_the_verdict_last() -> None:
     lines = render_document(check_document, checked()).splitlines()
     assert [line.split()[-1] for line in lines if line.endswith(("regressed", "suspect"))] == ["regressed", "suspect"]

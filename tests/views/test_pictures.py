@@ -5,12 +5,15 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.fakes.memory_run import RunBuilder
+from tests.model.synthetic import calibration, model
 from tests.views.sample_kinds import SAMPLED, need_samples, panels_of
 from tests.views.sample_results import with_switches
 
 from clonometer.errors import InputError, UsageError
+from clonometer.model.calibration import Residual
 from clonometer.results.summary import summarize
 from clonometer.results.types import Finding
+from clonometer.views.calibration_picture import calibration_spec
 from clonometer.views.distributions import distributions
 from clonometer.views.document import SwitchedFigure
 from clonometer.views.figures.scanned import scan_charts
@@ -180,3 +183,13 @@ def test_the_leading_kind_is_a_scan_of_all_that_was_launched_else_the_medians(re
     assert leading_kind(replace(results, cells=fork)) == "memory"
     assert leading_kind(replace(results, cells=[], ecdfs=[], scans=[])) == "footprint"
     assert leading_kind(replace(results, cells=[], ecdfs=[], scans=[], series={})) is None
+
+
+def test_the_picture_of_a_calibration_has_a_panel_a_model_and_a_point_a_condition() -> None:
+    made = calibration()
+    fitted = replace(model(), residuals=(Residual("a", 100.0, 125.0), Residual("b", 0.0, 5.0)))
+    spec = calibration_spec(replace(made, models={**made.models, "exec": fitted}))
+    [row] = spec["vconcat"]
+    assert [panel["title"].partition(":")[0] for panel in row["concat"]] == list(made.models)
+    [_, points] = row["concat"][-1]["layer"]
+    assert [(point["measured"], point["fitted"]) for point in points["data"]["values"]] == [(100.0, 125.0)]

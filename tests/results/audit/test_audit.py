@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 import subprocess
+from typing import Any
 
+import numpy as np
 import pytest
+from tests.fakes.documents import BLOCK, made_document, planned
 
 from clonometer.results.audit.all import audit
-from clonometer.results.audit.types import FINE, NOTE, WARN
+from clonometer.results.audit.cpuid import CpuidCost, check_cpuid, cpuid_of
+from clonometer.results.audit.noise import MachineNoise, check_noise, noise_of
+from clonometer.results.audit.tracing import check_tracing
+from clonometer.results.audit.types import FINE, NOTE, WARN, AuditItem
 
 QUIET = {
     "cpu.online": 8,
@@ -261,3 +267,132 @@ def test_single_settings(changes, id_, judgement):
     assert items[id_].judged == judgement
     others = {item.id for item in items.values() if item.judged == "warn"} - {id_}
     assert others == set()
+
+
+def test_a_trapping_cpuid_says_what_each_new_program_pays() -> None:
+    (item,) = check_cpuid(CpuidCost(8_100.0, 8_000.0, 68))
+    assert (item.judged, item.known) == ("note", True)
+    assert item.value == "8.10 µs each (at least 8.00 µs): it traps to the hypervisor"
+    assert item.effect.startswith("A glibc program executes 68 as it starts: 551 µs in every new program. ")
+    assert "without the C library" in item.effect
+
+
+def test_without_a_count_none_is_claimed() -> None:
+    (item,) = check_cpuid(CpuidCost(8_100.0, 8_000.0, None, "ptrace is refused"))
+    assert "68" not in item.effect
+
+
+def test_a_processor_that_executes_it_itself_is_fine() -> None:
+    (item,) = check_cpuid(CpuidCost(60.0, 55.0, 68))
+    assert (item.judged, item.value) == ("fine", "60.0 ns each")
+
+
+def test_where_there_is_none_the_reason_is_said() -> None:
+    (item,) = check_cpuid(CpuidCost(reason="CPUID is an x86 instruction, which this processor does not have"))
+    assert not item.known
+    assert "this processor does not have" in item.value
+
+
+def test_it_is_read_from_a_run(builder: Any) -> None:
+    builder.cell("program.steps", {"start_cpuid": 43, "cpuid": 44}, None, processes=1, samples=1, blocks=1, spread=0.0)
+    builder.cell("program.cpuid", {"cpuid_ns": 5_000}, None, processes=2)
+    cost = cpuid_of(builder.run, {})
+    assert (cost.at_start, cost.reason) == (44, None)
+    assert cost.cost_ns is not None
+    assert cost.least_ns is not None
+    assert cost.least_ns < 5_000 < cost.cost_ns * 1.1
+
+
+NULL = np.iinfo(np.int64).min
+
+
+class MadeRun:
+    """A run in memory: starts of the bare loop by block, and forks."""
+
+    def __init__(self, starts, reaped, switches=(), errno=None):
+        self._starts, self._reaped = starts, reaped
+        self._errno = [0] * len(reaped) if errno is None else errno
+        cells = [{"cell": "launch.none"}, {"cell": "launch.fork"}]
+        facts = [{"involuntary_switches": count, "wall_ns": 1e8} for count in switches] + [{}, {"wall_ns": 5e9}]
+        blocks = [{**BLOCK, "facts": each} for each in facts]
+        self.document = made_document(plan=planned(*cells), blocks=blocks)
+
+    def cells(self):
+        return [name for name, rows in (("launch.none", self._starts), ("launch.fork", self._reaped)) if rows]
+
+    def columns(self, cell, names):
+        if cell == "launch.none":
+            block = np.concatenate([np.full(len(rows), number) for number, rows in enumerate(self._starts)])
+            starts = np.concatenate(self._starts).astype(np.int64)
+            return {"process": np.zeros_like(block), "block": block, "start_ns": starts}
+        return {"reaped_ns": np.array(self._reaped, dtype=np.int64), "errno": np.array(self._errno, dtype=np.int32)}
+
+
+def test_gaps_are_looked_for_inside_blocks_only():
+    run = MadeRun([[0, 100, 5200, 5300], [9_000_000, 9_000_100]], [])
+    noise = noise_of(run)
+    assert noise.largest_gap_ns == 5100
+    assert noise.watched_ns == 5400
+    assert (noise.scatter, noise.samples) == (None, 0)
+
+
+def test_scatter_is_the_spread_of_the_middle_half_of_launches_that_succeeded():
+    values = [*range(1, 102), NULL, 7_000_000]
+    noise = noise_of(MadeRun([], values, errno=[0] * 101 + [0, 11]))
+    assert noise.samples == 101
+    assert noise.scatter == pytest.approx(50 / 51)
+
+
+def test_switches_are_counted_where_the_driver_counted_them():
+    noise = noise_of(MadeRun([], [1], switches=(3, 4)))
+    assert (noise.involuntary, noise.wall_ns) == (7, 2e8)
+
+
+def test_judgements():
+    quiet = MachineNoise(scatter=0.05, largest_gap_ns=20_000.0, watched_ns=1e8, involuntary=1, wall_ns=1e9, samples=900)
+    assert [item.judged for item in check_noise(quiet)] == ["fine"] * 3
+    assert check_noise(quiet)[2].value == "20.0 µs in 100.0 ms of a bare loop"
+    loud = MachineNoise(scatter=0.5, largest_gap_ns=4e6, watched_ns=1e8, involuntary=60, wall_ns=1e9, samples=900)
+    assert [item.judged for item in check_noise(loud)] == ["warn"] * 3
+    # A command is what changes something: no list of processes does.
+    assert not any(item.command for item in check_noise(loud))
+    between = MachineNoise(scatter=0.2, largest_gap_ns=3e5, watched_ns=1e8, involuntary=1, wall_ns=1e9, samples=900)
+    assert [item.judged for item in check_noise(between)] == ["note", "fine", "note"]
+
+
+def test_nothing_measured_is_said_as_such():
+    items = check_noise(noise_of(MadeRun([], [])))
+    assert [item.known for item in items] == [False] * 3
+
+
+WHY = "tracefs is not mounted, and only root may mount it: run it as root"
+
+
+@pytest.mark.parametrize(
+    ("refusals", "judged", "value", "words"),
+    [
+        ({"fast": None, "tracepoints": None, "own": None}, "fine", "perf and bpf", "see all"),
+        (
+            {"fast": "bpf: no", "tracepoints": None, "own": None},
+            "fine",
+            "bpf, which costs less per launch, is refused",
+            "",
+        ),
+        ({"fast": WHY, "tracepoints": WHY, "own": None}, "note", "the parent's own perf events", WHY),
+        ({"fast": WHY, "tracepoints": WHY, "own": WHY}, "note", "stamps only", WHY),
+    ],
+)
+def test_the_tier_and_the_reason_against_a_better_one_are_said(
+    refusals: dict[str, str | None], judged: str, value: str, words: str
+) -> None:
+    item = check_tracing(refusals)
+    assert (item.judged, item.known) == (judged, True)
+    assert value in item.value
+    assert words in item.effect
+
+
+def test_what_could_not_be_tried_is_not_known() -> None:
+    item = check_tracing(None, "cannot start the tracer")
+    assert isinstance(item, AuditItem)
+    assert not item.known
+    assert "cannot start the tracer" in item.value
