@@ -35,9 +35,7 @@ CENSUS_START = "tests/integration/test_census_start.py"
 SURROUNDINGS = "tests/integration/test_surroundings.py"
 FLAGS = "tests/integration/test_flags.py"
 # Of the host what looks at the real one: most of its tests read trees that they make.
-REAL_HOST = tuple(
-    f"tests/host/test_{name}.py" for name in ("facts", "runtime", "target", "strangers", "program_source")
-)
+REAL_HOST = tuple(f"tests/host/test_{name}.py" for name in ("facts", "runtime", "target", "strangers"))
 LAUNCHING = (*REAL_HOST, "tests/integration/test_launches.py")
 WHOLE = (
     f"{CENSUS}::test_threads_and_children_are_counted_by_mechanism",
