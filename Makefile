@@ -122,9 +122,10 @@ golden: $(VENV)/.built
 	@$(BIN)/python -m tests.data.make_describe
 	@$(BIN)/python -m tests.snapshots.making
 
-# Breaks one place after the other of a copy in build/mutations (tools/mutants.toml).
+# Breaks one place after the other of a copy in build/mutations (tools/mutants.toml). With FEW=yes only what `make test`
+# chooses may notice.
 mutations: $(VENV)/.built $(VENV)/.dev
-	@$(BIN)/python -m tools.mutations $(MUTANT)
+	@$(BIN)/python -m tools.mutations $(if $(FEW),--few) $(MUTANT)
 
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built
