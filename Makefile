@@ -1,6 +1,6 @@
 # The only commands a newcomer needs: run, test, build, lint, bench, docs, clean.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help build downloads dev run test costs core-test fuzz translation pytest golden mutations lint tidy format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
+.PHONY: FORCE help build downloads dev run test costs core-test fuzz translation pytest golden mutations mutate-change lint tidy format bench coverage matrix torture variants docs gallery cases runtimes-doc servers-doc site dist lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -40,6 +40,7 @@ help:
 	@echo '              in about twenty minutes (SERVERS=name for one; those that are not installed are skipped)'
 	@echo 'make site    the documentation as pages, in build/site/index.html'
 	@echo 'make mutations  break the program in 80 places in turn, in a copy: the tests must notice each (MUTANT=name for one)'
+	@echo 'make mutate-change  break the lines of the package that differ from BASE=origin/main: what does no test notice?'
 	@echo 'make dist    a wheel for machines without a compiler, and the archive of sources'
 	@echo 'make clean   remove everything that was built'
 
@@ -127,6 +128,18 @@ golden: $(VENV)/.built
 mutations: $(VENV)/.built $(VENV)/.dev
 	@$(BIN)/python -m tools.mutations $(if $(FEW),--few) $(MUTANT)
 
+# Breaks each line of the package that has changed since BASE, in the same copy: names the breaks that no test notices.
+BASE ?= origin/main
+MUTATE_SECONDS ?= 600
+COSMIC_RAY := build/mutations/cosmic-ray
+$(COSMIC_RAY)/.made: requirements/mutants.txt
+	@$(PYTHON) -m venv --clear $(COSMIC_RAY)
+	@sh tools/install.sh $(COSMIC_RAY)/bin requirements/mutants.txt
+	@touch $@
+
+mutate-change: $(VENV)/.built $(VENV)/.dev $(COSMIC_RAY)/.made
+	@$(BIN)/python -m tools.mutate_change $(COSMIC_RAY)/bin $(BASE) $(MUTATE_SECONDS)
+
 # The probe's own tests: exit 0 pass, 1 fail, 77 not possible here; for arm64 too, where a cross compiler is installed.
 core-test: $(VENV)/.built
 	@sh tools/core_tests.sh $(BIN)
@@ -203,7 +216,7 @@ dist: $(VENV)/.built $(VENV)/.dev
 # It keeps the versions that the locks have, if they fit; `make lock UPGRADE=--upgrade` takes the newest. uv needs a second for
 # each list, where pip-compile downloads all wheels. It is told what pip knows of this machine: uv does not read pip's settings.
 UPGRADE ?=
-LOCKS := install run pictures fleet slurm s3 build cmake test dev stand-ins
+LOCKS := install run pictures fleet slurm s3 build cmake test dev stand-ins mutants
 lock:
 	@$(PYTHON) -m venv --clear build/lock && build/lock/bin/pip install -q uv
 	@index="$${PIP_INDEX_URL:-$$(build/lock/bin/pip config get global.index-url 2>/dev/null)}"; \

@@ -30,6 +30,7 @@ check clang-tidy "$bin/python" -m tools.tidy
 check "house rules, plain English" "$bin/python" -m tools.house_rules
 # shellcheck disable=SC2086 # a list of files
 check proselint "$bin/proselint" check $pages
+check codespell "$bin/codespell"
 check "links of the docs" sh tools/site.sh "$bin"
 check "import walls" "$bin/lint-imports"
 check ruff "$bin/ruff" check .
