@@ -33,10 +33,10 @@ def test_survivors_are_named_with_what_was_changed() -> None:
 def test_only_what_has_changed_is_broken_and_only_its_tests_are_asked() -> None:
     tests = sorted(changed.of(["src/clonometer/units.py"]))
     assert tests == ["tests/test_units.py"]
-    told = tomllib.loads(mutate_change.config(["src/clonometer/units.py"], tests, "main"))["cosmic-ray"]
-    assert told["module-path"] == ["src/clonometer/units.py"]
-    assert told["test-command"].endswith("tests/test_units.py")
-    assert told["filters"]["git-filter"]["branch"] == "main"
+    asked = tomllib.loads(mutate_change.config(["src/clonometer/units.py"], tests, "main"))["cosmic-ray"]
+    assert asked["module-path"] == ["src/clonometer/units.py"]
+    assert asked["test-command"].endswith("tests/test_units.py")
+    assert asked["filters"]["git-filter"]["branch"] == "main"
 
 
 def test_where_nothing_differs_nothing_is_done(
