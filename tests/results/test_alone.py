@@ -184,18 +184,6 @@ def test_a_run_without_additions_is_judged_by_its_load_alone() -> None:
     assert "load 5.2 on 2 CPUs" in machine.sentence
 
 
-def test_pairs_lose_no_process() -> None:
-    run, cell = fork()
-    sense(run, {cell: beside(run, cell, 0.7)}, slower=1.4)
-    run.metadata["sides"] = {
-        "a": [], "b": ["x=1"], "most_pairs": 10, "minimum_effect": 0.02, "max_regression": None,
-        "error_rate": 0.05, "stages": [],
-    }  # fmt: skip
-    from clonometer.results.rows.alone import cores_of
-
-    assert cores_of(run) is None
-
-
 @pytest.mark.parametrize("share", [0.95, None])
 def test_runs_are_compared_by_launches_of_one_kind(share: float | None) -> None:
     """In one run a third of the launches was alone; in the other hardly any, or it has no additions at all."""

@@ -263,3 +263,36 @@ def test_nothing_is_the_same_where_a_setting_may_never_have_been_switched() -> N
     run.metadata["settings"][0]["not_verified"] = None
     [row] = judge_run(run, "").rows
     assert (row.verdict, row.allowed) == ("equal", True)
+
+
+class SensedPairs(Pairs):
+    """Each process has 12 launches, of which two to seven meet a neighbour and take 1.6 times as long."""
+
+    LAUNCHES = 12
+
+    def __init__(self, changes: list[float], **about: Any) -> None:
+        super().__init__(changes, **about)
+        for name in ("cpu_before", "cpu_after", "additions_before_ns", "additions_after_ns"):
+            self.metadata["columns"][name] = {"unit": "ns" if name.endswith("_ns") else "", "type": "i32"}
+
+    def columns(self, cell: str, names: object) -> dict[str, Any]:
+        made = {name: np.repeat(column, self.LAUNCHES) for name, column in super().columns(cell, names).items()}
+        random = np.random.default_rng(len(cell) + ("side=b" in cell))
+        beside = np.array([random.permutation(12) < random.integers(2, 8) for _ in self.changes]).ravel()
+        additions = np.where(beside, 1200, 640).astype(np.int32)
+        ones = np.ones(beside.size, np.int32)
+        made |= {name: (made[name] * np.where(beside, 1.6, 1.0)).astype(np.int64) for name in QUANTITIES}
+        made |= {"sample": np.arange(beside.size, dtype=np.int32), "cpu_before": ones, "cpu_after": ones}
+        return made | {"additions_before_ns": additions, "additions_after_ns": additions}
+
+
+def test_pairs_are_of_launches_that_had_their_core_to_themselves_and_none_is_lost() -> None:
+    run = SensedPairs(scattered(0.04, 30, 0.005))
+    [row] = judge_run(run, "").rows
+    assert (row.verdict, row.change.word, row.pairs) == ("more", "sure", 22)
+    assert row.change.interval is not None
+    assert 1.03 < row.change.interval[0] < row.change.interval[1] < 1.05
+    for name in ("additions_before_ns", "additions_after_ns"):
+        del run.metadata["columns"][name]
+    [row] = judge_run(run, "").rows
+    assert (row.verdict, row.pairs) == ("unknown", 30)

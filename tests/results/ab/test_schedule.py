@@ -130,3 +130,24 @@ def test_what_is_left_is_an_estimate_from_the_first_pairs() -> None:
         assert index is not None
         scheduler.process_ended(index, 0.5, [])
     assert scheduler.remaining_s(1.0) == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize("senses", [True, False])
+def test_pairs_are_of_launches_that_had_their_core_to_themselves(senses: bool) -> None:
+    """B is 4% slower, and a launch beside a neighbour takes 1.6 times as long: more than half of them, or less."""
+    plan = make_plan("launch.fork")
+    scheduler = make_scheduler(60)
+    random = np.random.default_rng(4)
+    scheduler.begin(plan)
+    starts = 0
+    while (index := scheduler.next_target(0.0)) is not None:
+        starts += 1
+        beside = random.permutation(12) < random.integers(2, 8)
+        took = 60_000 * np.where(beside, 1.6, 1.0) * np.exp(random.normal(0.0, 0.005, 12)) * (1.04 if index else 1.0)
+        made = {name: np.resize(column, 12) for name, column in columns(0.0).items()}
+        made |= {"reaped_ns": took.astype(np.int64), "cpu_after": np.ones(12, np.int32)}
+        if senses:
+            additions = np.where(beside, 1200, 640).astype(np.int32)
+            made |= {"additions_before_ns": additions, "additions_after_ns": additions}
+        scheduler.process_ended(index, 0.1, [(plan.targets[index].cells[0].text, made)])
+    assert starts == (44 if senses else 120)

@@ -77,8 +77,10 @@ def judge_estimates(estimates: RunEstimates) -> AbResult:
     unverified = unverified_of(document.settings)
     rows = []
     for row, decision in zip(usual, decisions, strict=True):
-        sides = gathered.sides_of[row]
-        rows.append(_row(sides[0], sides[1], decision, design, unverified))
+        a, b = (gathered.sides_of[row][side] for side in (0, 1))
+        if (a.of_all is None) != (b.of_all is None):
+            a, b = a.of_all or a, b.of_all or b
+        rows.append(_row(a, b, decision, design, unverified))
     return AbResult(
         run_name=estimates.name,
         status=document.status,
@@ -117,9 +119,10 @@ class _Gathered:
             placement = paired_placement(row.condition, row.placement)
             key = RowOfPairs(group, temperatures[row.cell], row.quantity, placement)
             self.sides_of.setdefault(key, {})[side] = row
-            for process, value in zip(row.processes.numbers or (), row.processes.values.tolist(), strict=True):
-                if process in self._turn_of:
-                    self.turns.add(key, side, self._turn_of[process], value)
+            for its in filter(None, (row, row.of_all)):
+                for process, value in zip(its.processes.numbers or (), its.processes.values.tolist(), strict=True):
+                    if process in self._turn_of:
+                        self.turns.add(key, side, self._turn_of[process], value, alone=its.of_all is not None)
 
     def _number_turns(self, processes: Sequence[ProcessEntry]) -> dict[int, int]:
         """Number the pairs of each group by themselves; a pair of which only one was started is no turn."""

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from clonometer.plan.types import Catalogue, Plan
 from clonometer.records import from_json
 from clonometer.results.ab.turns import Counted, PairedValues, RowOfPairs, paired_placement
+from clonometer.results.rows.alone import (
+    LONGEST_NS,
+    CoresInHand,
+    enough_alone,
+    has_additions,
+    of_one_process,
+    only_alone,
+)
+from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.rows.observed import process_groups
 from clonometer.run_document import CatalogueEntry
 from clonometer.stats import quantiles
 from clonometer.stats.sequential import PairedDesign, judge
+
+_Samples = Sequence[tuple[str, Mapping[str, Any]]]
 
 
 class PairsScheduler:
@@ -47,6 +58,7 @@ class PairsScheduler:
         self._open = set(self._turns.turns)
         self._dropped: set[int] = set()
         self._other_first: dict[int, int] = {}
+        self._cores = CoresInHand()
         self._round: list[int] = []
         self._second: int | None = None
 
@@ -110,13 +122,29 @@ class PairsScheduler:
         turn = self._turns.turns[group]
         # The first of a pair ends while the second has still to be started.
         self._turns.b_first.setdefault((group, turn), side == 1)
+        of_all = dict(self._rows(target, samples))
+        for row, rows in of_all.items():
+            self._turns.add(row, side, turn, quantiles.median(rows.values))
+        for row, rows in self._rows(target, self._alone(samples)):
+            value = quantiles.median(rows.values)
+            if rows.n_samples >= enough_alone(of_all[row].n_samples) and value <= LONGEST_NS:
+                self._turns.add(row, side, turn, value, alone=True)
+        if self._second is None:
+            self._turns.turns[group] += 1
+
+    def _alone(self, samples: _Samples) -> _Samples:
+        """The launches of a process that had their core to themselves, as far as that is known by now."""
+        sensed = [(cell, columns) for cell, columns in samples if has_additions(columns)]
+        for _, columns in sensed:
+            self._cores.add(of_one_process(columns))
+        cores = self._cores.cores()
+        return [] if cores is None else [(cell, only_alone(columns, cores)) for cell, columns in sensed]
+
+    def _rows(self, target: int, samples: _Samples) -> Iterator[tuple[RowOfPairs, SampleGroup]]:
         for cell, rows in process_groups(samples, self._quantities[target]):
             if self._counted.has(rows.quantity):
                 placement = paired_placement(self._conditions[target], rows.placement)
-                row = RowOfPairs(group, self._temperatures[cell], rows.quantity.name, placement)
-                self._turns.add(row, side, turn, quantiles.median(rows.values))
-        if self._second is None:
-            self._turns.turns[group] += 1
+                yield RowOfPairs(target // 2, self._temperatures[cell], rows.quantity.name, placement), rows
 
     def drop(self, target: int) -> None:
         """Never name ``target`` again, nor its other side: nothing is left to compare it with."""

@@ -23,6 +23,10 @@ OFTEN = 0.5
 _PLACEMENT, _PINNED = "placement", "pinned"
 
 
+#: The values of A and of B, by turn.
+_OfSides = tuple[dict[int, float], dict[int, float]]
+
+
 class RowOfPairs(NamedTuple):
     """What one row of a comparison is of: a group of cells that one driver start measures, and a row of it."""
 
@@ -45,21 +49,22 @@ class PairedValues:
     """The values of both sides, by row and by turn of its group.
 
     ``turns`` counts, for each group, how often both sides were started; ``b_first`` says by group and turn whether B
-    was started first.
+    was started first. ``alone`` has the values of launches that had their core to themselves, of processes with enough
+    of them: a pair is of these where both sides have one, else of all launches of both.
     """
 
-    values: dict[RowOfPairs, tuple[dict[int, float], dict[int, float]]] = field(default_factory=dict)
+    values: dict[RowOfPairs, _OfSides] = field(default_factory=dict)
+    alone: dict[RowOfPairs, _OfSides] = field(default_factory=dict)
     turns: dict[int, int] = field(default_factory=dict)
     b_first: dict[tuple[int, int], bool] = field(default_factory=dict)
 
-    def add(self, row: RowOfPairs, side: int, turn: int, value: float) -> None:
+    def add(self, row: RowOfPairs, side: int, turn: int, value: float, *, alone: bool = False) -> None:
         """Take the value of one process of side 0 or 1."""
-        self.values.setdefault(row, ({}, {}))[side][turn] = value
+        (self.alone if alone else self.values).setdefault(row, ({}, {}))[side][turn] = value
 
     def both(self, row: RowOfPairs) -> list[int]:
         """The turns in which both sides gave a value that has a logarithm."""
-        first, second = self.values[row]
-        return sorted(turn for turn in first.keys() & second.keys() if first[turn] > 0 and second[turn] > 0)
+        return sorted(_ratios(self.values[row]))
 
     def usual_rows(self) -> Iterator[RowOfPairs]:
         """The rows that at least half of the turns of their group have."""
@@ -71,12 +76,23 @@ class PairedValues:
         """The logarithms of B over A, row by row."""
         paired = []
         for row in rows:
-            first, second = self.values[row]
-            turns = self.both(row)
-            logs = [math.log(second[turn] / first[turn]) for turn in turns]
+            ratios = _ratios(self.values[row])
+            turns = sorted(ratios)
+            ratios |= {turn: ratio for turn, ratio in _ratios(self.alone.get(row, ({}, {}))).items() if turn in ratios}
+            logs = [math.log(ratios[turn]) for turn in turns]
             b_first = np.array([self.b_first[row.group, turn] for turn in turns], np.bool_)
             paired.append(PairedRow(row.group, np.array(turns, np.int64), np.array(logs, np.float64), b_first))
         return paired
+
+
+def _ratios(of_sides: _OfSides) -> dict[int, float]:
+    """B over A in each turn in which both have a value above zero."""
+    first, second = of_sides
+    return {
+        turn: second[turn] / first[turn]
+        for turn in first.keys() & second.keys()
+        if first[turn] > 0 and second[turn] > 0
+    }
 
 
 @dataclass(frozen=True)

@@ -150,12 +150,9 @@ class CoresInHand:
 
 
 def cores_of(run: RunSource) -> Cores | None:
-    """Learn it from all launches of a run.
-
-    None where the drivers made no additions, and of two sides that were started in turn: pairs may lose no process.
-    """
+    """Learn it from all launches of a run; None where the drivers made no additions."""
     document = run.document
-    if not has_additions(document.columns) or document.sides is not None:
+    if not has_additions(document.columns):
         return None
     hand = CoresInHand(document)
     for cell in run.cells():
