@@ -133,6 +133,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if any(importlib.util.find_spec(name) is None for name in named) else None
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> costs.ByCosts:
     """Hand out tests by what they cost."""
     return costs.ByCosts(config, log)
