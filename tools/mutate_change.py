@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from tools.mutations import FOLDER, PYTHON, ROOT, TREE, make_copy, run
 
 SESSION, CONFIG = FOLDER / "change.sqlite", FOLDER / "change.toml"
 TEST_SECONDS = 120.0
+# Of docstrings, in whatever module.
+EXAMPLES = "tests/test_docs.py::test_examples_are_true"
 
 
 def changed_sources(base: str) -> list[str]:
@@ -45,8 +48,8 @@ def outcomes(dump: str) -> tuple[Counter[str], list[str]]:
     """Count what became of the mutants that cosmic-ray lists, and say of each that lives what it was."""
     counted: Counter[str] = Counter()
     survivors = []
-    for line in dump.splitlines():
-        item, result = json.loads(line)
+    for row in dump.splitlines():
+        item, result = json.loads(row)
         if result is None:
             counted["not tried"] += 1
         elif result["worker_outcome"] == "normal":
@@ -55,7 +58,7 @@ def outcomes(dump: str) -> tuple[Counter[str], list[str]]:
                 (mutation,) = item["mutations"]
                 place = f"{mutation['module_path']}:{mutation['start_pos'][0]}"
                 name = mutation["operator_name"].removeprefix("core/")
-                lines = [each for each in (result["diff"] or "").splitlines() if each[:1] in "+-"][2:]
+                lines = [line for line in (result["diff"] or "").splitlines() if re.match(r"[+-](?![+-]{2})", line)]
                 survivors.append("\n    ".join([f"SURVIVED: {place}: {name}", *lines]))
     return counted, survivors
 
@@ -64,9 +67,9 @@ def main(words: Sequence[str]) -> int:
     """Print each survivor, then how many were tried; 1 if one lives."""
     bin_folder, base, seconds = Path(words[0]).resolve(), words[1], int(words[2])
     sources = changed_sources(base)
-    tests = sorted(changed.of(sources))
-    if not sources or not tests:
-        print(f"nothing of the package that has tests differs from {base}")
+    tests = sorted({*changed.of(sources), EXAMPLES})
+    if not sources:
+        print(f"nothing of the package differs from {base}")
         return 0
     print(f"{len(sources)} modules differ from {base}; {len(tests)} files of tests are asked", flush=True)
     make_copy()
