@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tools.coverage import medians, ratios, stopping
+from tools.coverage import looks, medians, ratios, stopping
 from tools.coverage.__main__ import lines
 from tools.coverage.draws import scattering, wandering
 
@@ -95,3 +95,13 @@ def test_each_table_has_a_heading_and_lines(monkeypatch: pytest.MonkeyPatch) -> 
     heading, *rows = lines(["stopping"], 20, 1)
     assert "20 runs a line" in str(heading)
     assert [row.name for row in rows] == ["independent, sigma 3%"]  # type: ignore[union-attr]
+
+
+def test_looking_on_the_way_says_nothing_false_and_detects_a_quarter(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = looks.simulate("independent", scattering(0.05), 12, 3)
+    assert (row.false, row.detected) == (0.0, 1.0)
+    assert row.after in looks.LOOKS
+    # Who is content with half a chance at each look says something false sooner or later.
+    monkeypatch.setattr(looks, "LOOK_RATE", 0.5)
+    monkeypatch.setattr(looks, "LAYOUT", 0.0)
+    assert looks.simulate("independent", scattering(0.05), 30, 3).false > looks.MOST_FALSE

@@ -20,7 +20,7 @@ _COLD = "cold"
 _BEST = "best"
 #: Stages shown beside the end of a launch, the one nearest to it counted last.
 _MOST_STAGES = 2
-_LEAST_LABEL = 12
+_LEAST_LABEL, _ONE_LINE = 12, 24
 _PLUS_MINUS = "±95%"
 #: Characters of the longest bar, and how many times as long as all shorter ones what has no room in it takes.
 _BAR, _FAR = 20, 10.0
@@ -137,7 +137,8 @@ def _family_table(
     if any(drawn):
         interval = Column(_PLUS_MINUS, [_plus_minus(main) for main in mains], "right", drop=5, dim=True)
     columns = [
-        Column("", labels, least=_LEAST_LABEL),
+        # Columns go before a row takes two lines, as long as its label is no sentence.
+        Column("", labels, least=max(_LEAST_LABEL, *(len(each) for each in labels if len(each) <= _ONE_LINE), 0)),
         Column("", [line.unit for line in lines]),
         Column(_heading(end), [text.value if text else "" for text in texts], "point"),
         Column(_BEST if best else "", bests, "point", drop=6 if bars else 3, optional=True),

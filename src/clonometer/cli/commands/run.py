@@ -132,7 +132,9 @@ def command(
     since = None if no_since else since_last_time(outcome.path)
     closing = _closing_lines(outcome, outputs, request, since)
     _answer(outcome.path, pages, as_json=as_json, wide=wide, lines=SCREEN_LINES - len(closing))
-    # With --json standard output holds one JSON object and nothing else.
+    # With --json standard output holds one JSON object and nothing else. The screen says why a run is not complete.
+    if as_json and outcome.status != "complete":
+        click.echo(f"This run is {outcome.status}: {outcome.reason}.", err=True)
     for line in closing:
         click.echo(line, err=as_json)
     return outcome.exit_status
@@ -212,10 +214,10 @@ def _measure(request: RunRequest, outputs: _Outputs, timeout_s: float | None) ->
 
 
 def _closing_lines(outcome: RunOutcome, outputs: _Outputs, request: RunRequest, since: str | None) -> list[str]:
-    """What follows the answer: why a run is not complete, where its files are, and what changed since the last one."""
+    """What follows the answer: which cells failed, where the files are, and what changed since the last run."""
     from clonometer.views.terminal.text import wrap
 
-    lines = [f"This run is {outcome.status}: {outcome.reason}."] if outcome.status != "complete" else []
+    lines: list[str] = []
     troubled = [end for end in outcome.cells if end.status == "failed"]
     lines += [f"  failed: {end.cell}: {end.reason}" for end in troubled[:5]]
     if len(troubled) > 5:
