@@ -92,7 +92,7 @@ def test_every_make_target_and_file_exists() -> None:
 def test_the_answer_stands_between_its_markers_and_is_one() -> None:
     assert [README.count(marker) for marker in MARKERS] == [1, 1]
     answer = README[README.index(MARKERS[0]) : README.index(MARKERS[1])]
-    assert "95% interval" in answer
+    assert "±95%" in answer
     assert "\x1b" not in answer
     assert max(map(len, answer.splitlines())) <= 80
 
