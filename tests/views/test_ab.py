@@ -129,3 +129,11 @@ def test_a_change_that_drifts_has_a_word_in_place_of_its_interval_and_the_reason
         assert line.endswith(verdict)
         assert "so it has no 95% interval; repeat it" in " ".join(drawn.split())
         assert "more pairs are needed" not in drawn
+
+
+def test_warm_rows_are_said_before_cold_ones() -> None:
+    result = judged(scattered(0.3))
+    [warm] = result.rows
+    cold = replace(warm, change=replace(warm.change, other=replace(warm.b, temperature="cold")), sentence="cold")
+    drawn = text(replace(result, rows=(cold, cold, cold, warm)))
+    assert "posix_spawn, warm, until the task is reaped: B was slower" in " ".join(drawn.split())

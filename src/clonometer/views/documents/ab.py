@@ -37,7 +37,9 @@ def ab_document(result: AbResult, *, wide: bool = False) -> Document:
     shown = result.rows if wide else _pick(result.rows)
     sure_rows = [row for row in result.rows if row.verdict != Direction.UNKNOWN] or result.rows
     if not wide:
-        sure_rows = sorted(sure_rows, key=lambda row: not row.verdict.is_change)[:SHORT_SENTENCES]
+        # Warm rows decide: a process has one first launch.
+        first = sorted(sure_rows, key=lambda row: (not row.verdict.is_change, row.b.is_first_launch))
+        sure_rows = first[:SHORT_SENTENCES]
     reasons = why_no_verdict(result.rows)
     reasons += [
         f"{row.sentence}: {medians_text(row.ratio_of_medians)}"
