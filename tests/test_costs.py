@@ -19,7 +19,7 @@ def test_what_is_chosen_of_a_file_is_cheap_together_and_every_function_comes_bef
     tests = ["f.py::test_a[1]", "f.py::test_a[2]", "f.py::test_b", "f.py::test_dear"]
     of = {"f.py::test_a[1]": Cost(1, 0.5), "f.py::test_b": Cost(1, 0.9), "f.py::test_dear": Cost(9, 9.0)}
     assert costs.few(tests, of) == {"f.py::test_a[2]", "f.py::test_b", "f.py::test_a[1]"}
-    of["f.py::test_a[1]"] = Cost(1, 0.6)
+    of["f.py::test_a[1]"] = Cost(1, 1.2)
     assert costs.few(tests, of) == {"f.py::test_a[2]", "f.py::test_b"}
 
 
@@ -30,6 +30,12 @@ def test_the_first_that_takes_what_is_shared_pays_for_it_and_one_is_chosen_unles
     assert costs.few(tests[:2], of) == {"f.py::test_b"}
     of["f.py::test_a"] = Cost(9, costs.TEST_S + 1, shares=True)
     assert costs.few(tests[:2], of) == set()
+
+
+def test_functions_with_the_same_cases_are_chosen_with_different_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "FILE_S", 0.35 * costs.LEAST_S)
+    cases = [f"f.py::test_{function}[{case}]" for function in "abc" for case in "xyz"]
+    assert costs.few(cases, {}) == {"f.py::test_a[x]", "f.py::test_b[y]", "f.py::test_c[z]"}
 
 
 def test_costs_are_read_as_they_were_written(tmp_path: Path) -> None:
