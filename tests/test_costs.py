@@ -101,3 +101,8 @@ def test_a_flake_is_named_and_more_than_two_fail_the_run(tmp_path: Path) -> None
         assert ended.returncode == status, ended.stdout + ended.stderr
         assert f"flaked: {2 + status} failed beside others" in ended.stdout
         assert "test_some.py::test_passes[0]" in ended.stdout
+
+
+def test_every_pattern_of_the_map_matches_files() -> None:
+    fixed = {pattern for _, patterns in changed.TESTS_OF for pattern in patterns if r"\1" not in pattern}
+    assert {pattern for pattern in fixed if not any(PROJECT.glob(pattern))} == set()
