@@ -8,7 +8,7 @@ from clonometer.stats.steps import (
     best_steps,
     clipped,
     detectable_size,
-    evidence_limit,
+    evidence_for,
     find_steps,
     suspected_step,
 )
@@ -45,7 +45,7 @@ def test_a_fixed_series_has_its_two_steps_and_no_other() -> None:
     values[100:, 0] -= 0.06
     # One wild day hides no step, and is none.
     values[:, 2] += np.where(np.arange(150) == 70, 0.5, 0.0) + np.where(np.arange(150) >= 90, 0.06, 0.0)
-    first, steady, outlier = find_steps(values, evidence_limit(3))
+    first, steady, outlier = find_steps(values, evidence_for(0.01 / 3, 150))
     assert [(step.place, round(step.size, 2)) for step in first] == [(50, 0.1), (100, -0.06)]
     assert first[0].seen in range(57, 59)
     assert all(abs(step.size - size) < 4 * step.error for step, size in zip(first, (0.1, -0.06), strict=True))
@@ -57,7 +57,7 @@ def test_a_fixed_series_has_its_two_steps_and_no_other() -> None:
 def test_what_wanders_is_no_step_and_a_step_within_it_is() -> None:
     random = np.random.default_rng(2)
     values = wandering(random, 250, 40, 0.02, 0.9) + 0.003 * random.normal(size=(250, 40))
-    assert sum(bool(steps) for steps in find_steps(values, evidence_limit(40), stride=4)) <= 1
+    assert sum(bool(steps) for steps in find_steps(values, evidence_for(0.01 / 40, 250), stride=4)) <= 1
     values[200:] += 0.1
     seen = [[step for step in steps if abs(step.place - 200) <= 1] for steps in find_steps(values, 16.0, stride=4)]
     assert sum(bool(steps) for steps in seen) >= 36
@@ -72,7 +72,7 @@ def test_few_values_have_no_step_and_no_detectable_size() -> None:
 def test_a_step_of_the_detectable_size_is_mostly_seen_and_a_third_of_it_is_not() -> None:
     random = np.random.default_rng(3)
     values = 0.01 * random.normal(size=(60, 60))
-    limit = evidence_limit(1)
+    limit = evidence_for(0.01, 120)
     sizes = [detectable_size(column, limit) for column in values.T]
     for factor, least, most in ((2.0, 50, 60), (0.3, 0, 4)):
         after = 0.01 * random.normal(size=(7, 60)) + factor * np.array(sizes, np.float64)
@@ -95,7 +95,7 @@ def test_bursts_of_three_days_are_no_steps_and_are_suspected_at_first() -> None:
     values = 0.01 * random.normal(size=(120, 20))
     for place in (30, 70, 100):
         values[place : place + 3] += 0.1
-    limit = evidence_limit(1)
+    limit = evidence_for(0.01, 120)
     assert find_steps(values, limit, stride=3) == [[]] * 20
     # The first one, on its third day and a week later.
     suspected = [suspected_step(column[:33], [], limit) for column in values.T]

@@ -9,7 +9,7 @@ import numpy as np
 
 from clonometer.stats.bootstrap import Processes
 from clonometer.studies.answer import CLAIMS
-from clonometer.studies.judge import Judge, judge_all
+from clonometer.studies.judge import Judge
 from clonometer.studies.measured import Measurements, made_row
 from clonometer.studies.types import Reproduction, Verdict
 
@@ -44,4 +44,4 @@ def verdicts(reproduction: Reproduction) -> dict[str, Verdict]:
 
 def judged(results: Measurements) -> Mapping[str, Verdict]:
     """The verdict on every claim and question."""
-    return judge_all(CLAIMS, Judge(results))
+    return {id_: Judge(results).verdict(id_) for id_ in CLAIMS}

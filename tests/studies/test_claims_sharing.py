@@ -8,7 +8,7 @@ from made import measured, row_of
 
 from clonometer.studies.cells import cell, sysel_fork, sysel_thread
 from clonometer.studies.judge import CALL, RUNS
-from clonometer.studies.measured import Measurements
+from clonometer.studies.measured import SURVIVORS, Measurements
 
 FLAGS = {
     "thread_system_calls_next": "10", "fork_system_calls_next": "4", "thread_system_calls_first": "33",
@@ -25,11 +25,13 @@ def failures(process=3.0, thread=0.0):
     for fault in ({}, {"fault": "kill"}):
         for kind, alive in (({"task_kind": "process"}, process), ({}, thread)):
             text = cell("isolate.worker", **fault, **kind)
-            values |= {(text, "survivors"): alive, (text, "known_ns"): 50e3, (text, "restored_ns"): 90e3}
+            values |= {(text, SURVIVORS): alive, (text, "known_ns"): 50e3, (text, "restored_ns"): 90e3}
     return values
 
 
-@pytest.mark.parametrize(("alive", "status"), [({}, "holds"), ({"thread": 2.0}, "fails"), ({"process": 0.0}, "fails")])
+@pytest.mark.parametrize(
+    ("alive", "status"), [({}, "holds"), ({"thread": 2.0}, "depends"), ({"thread": 2.0, "process": 0.0}, "fails")]
+)
 def test_s18_is_who_works_on_when_one_fails(alive, status):
     verdict = judged(failures(**alive), spread=0.0, n=40)["S18"]
     assert verdict.status == status
@@ -37,18 +39,21 @@ def test_s18_is_who_works_on_when_one_fails(alive, status):
     assert "noticed after 50.0 µs" in verdict.reason
 
 
-def test_s18_needs_processes_enough_to_rule_out_one_in_ten():
-    for n in (1, 12, 30):
-        assert judged(failures(), spread=0.0, n=n)["S18"].status == "unknown"
+def test_s18_is_counted_and_has_no_interval():
+    """What happened is no sample of it: eight launches that went as said are eight of eight."""
+    verdict = judged(failures(), spread=0.0, n=2)["S18"]
+    assert (verdict.status, verdict.counted) == ("holds", "8 of 8 launches")
+    assert (verdict.effect, verdict.interval, verdict.word) == (None, None, None)
 
 
-def test_s18_is_not_refuted_by_one_odd_process():
+def test_s18_is_not_refuted_by_one_odd_launch_which_is_said():
     rows = [
-        row_of(text, quantity, "ns" if quantity != "survivors" else "count", [value] * 59 + [odd])
+        row_of(text, quantity, "ns" if quantity != SURVIVORS else "count", [value] * 59 + [odd])
         for (text, quantity), value in failures().items()
-        for odd in [2.0 if quantity == "survivors" and "task_kind=process" in text else value]
+        for odd in [2.0 if quantity == SURVIVORS and "task_kind=process" in text else value]
     ]
-    assert made.judged(Measurements(rows, {}, {"cpu.allowed": 2}))["S18"].status == "holds"
+    verdict = made.judged(Measurements(rows, {}, {"cpu.allowed": 2}))["S18"]
+    assert (verdict.status, verdict.counted) == ("holds", "238 of 240 launches")
 
 
 def weights(held, create, reap):

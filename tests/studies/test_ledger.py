@@ -153,7 +153,7 @@ def test_a_launch_stands_beside_the_work_of_its_task():
     verdict = judged(measured(values))["B14"]
     # A launch of 100 us is 5% of 2 ms.
     assert verdict.status == "depends"
-    assert (verdict.effect, verdict.effect_is[:10]) == (pytest.approx(2.0), "ms of work")
+    assert (verdict.effect, verdict.effect_is[:10]) == (pytest.approx(2.0), "work besid")
     assert "1.80" in verdict.reason
     assert judged(measured({}))["B14"].status == "not_measurable"
 

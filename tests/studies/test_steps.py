@@ -119,3 +119,33 @@ def test_ids_are_read_in_any_case_and_unknown_ones_name_the_near():
         PUBLISHED.items_named(["sysel-2021"])
     with pytest.raises(UsageError, match="cannot be combined"):
         PUBLISHED.items_named(["S12", "loop-10000"])
+
+
+@pytest.mark.parametrize(
+    ("words", "id_"),
+    [
+        (["threads are 13 times faster"], "L6"),
+        (["Threads", "are", "13x", "faster"], "L6"),
+        (["13 times faster"], "L6"),
+        (["fork grows with memory"], "S12"),
+        (["a crash of a process spares others"], "S18"),
+        (["processes beat threads"], "U7"),
+        (["thread creation is slower"], "S11"),
+    ],
+)
+def test_a_claim_is_found_by_its_words(words, id_):
+    assert [item.id for item in PUBLISHED.items_named(words)] == [id_]
+
+
+@pytest.mark.parametrize("item", [item for item in PUBLISHED.items if item.kind != "figure"], ids=lambda item: item.id)
+def test_every_claim_is_found_by_the_words_that_the_table_shows(item):
+    assert PUBLISHED.items_named([item.short]) == (item,)
+
+
+def test_words_that_no_claim_has_name_the_near_ones():
+    with pytest.raises(UsageError, match="no claim has the words 'threads are 70 times slower'") as caught:
+        PUBLISHED.items_named(["threads are 70 times slower"])
+    assert "B6, processes are slower, about 7 times" in caught.value.hint
+    with pytest.raises(UsageError, match="no claim has") as caught:
+        PUBLISHED.items_named(["banana split"])
+    assert "clonometer list" in caught.value.hint

@@ -23,7 +23,7 @@ from clonometer.verdicts import Status
 from clonometer.views.documents.studies import studies_document
 from clonometer.views.html.document import render_document_page
 from clonometer.views.markdown import render_markdown
-from clonometer.views.studies import figure_table, number_text, ours_text
+from clonometer.views.studies import figure_table, number_text, ours_text, outcome_text
 from clonometer.views.study_figures import figure_specs, study_pictures
 from clonometer.views.terminal.document import render_document
 from clonometer.views.terminal.table import draw_table
@@ -69,7 +69,8 @@ def test_the_answer_fits_and_says_all(reproduction, width):
         assert any(f"{item.id} " in line or f"{item.id}:" in line or f"{item.id}," in line for line in lines), item.id
     flat = " ".join(text.split())
     for words in ("60–170 µs", "2020", "does not hold", "not measured", "A note.", "Cold reverses it",
-                  "S11: threads are slower", "below a tick", "9 of 27 figures measured"):  # fmt: skip
+                  "S11 (threads are slower) does not hold, sure", "below a tick",
+                  "9 of 27 figures measured"):  # fmt: skip
         assert words in flat, words
 
 
@@ -80,35 +81,53 @@ def test_in_short_it_begins_with_the_contradictions_and_each_item_has_a_line(rep
     assert max(map(len, lines)) <= width
     assert "…" not in text
     ids = [line.split()[0] for line in lines if line.split() and line.split()[0] in verdicts(reproduction)]
-    # Each study's claims stand before its figures.
+    ids = [id_ for place, id_ in enumerate(ids) if id_ not in ids[:place]]
+    # What a study is known for stands before its other claims, and these before its figures.
+    headlines = {study.headline for study in reproduction.studies}
     kinds = {item.id: (item.study, item.kind == "figure") for item in reproduction.items}
     places = {id_: place for place, id_ in enumerate(kinds)}
     order = list(dict.fromkeys(item.study for item in reproduction.items))
-    assert ids == sorted(kinds, key=lambda id_: (order.index(kinds[id_][0]), kinds[id_][1], places[id_]))
+    wanted = sorted(
+        kinds, key=lambda id_: (order.index(kinds[id_][0]), id_ not in headlines, kinds[id_][1], places[id_])
+    )
+    above = [line.split()[0] for line in text.partition("sysel-2020")[0].splitlines() if line.split()]
+    assert [id_ for id_ in ids if id_ not in above] == [id_ for id_ in wanted if id_ not in above]
     before = " ".join(text.split()).partition("sysel-2020")[0]
-    right = "Right here: bendersky (B6), loop (L6): a thread: 5.00 times faster"
-    assert f"Is a thread slower to launch than a process? {right}" in before
-    assert "(4.98 to 5.02)" in before
-    assert "Sure, 12 processes; reversed by cold: 3.0" in before
-    assert "24 of 60 comparisons certainly reverse it" in before
-    assert "holds in direction: 10.0×, not 13×" in text
+    # One verdict for each claim: the same words above and below.
+    for id_ in ("S11", "L6"):
+        outcome = outcome_text(verdicts(reproduction)[id_])
+        assert f" {outcome}" in before
+        assert outcome.lower() in " ".join(text.split()).partition("sysel-2020:")[2].lower()
+    assert "Is a thread slower to launch than a process? S11 (threads are slower) does not hold, sure: " in before
+    assert (
+        "Cold reverses it: a thread, until the call returns, 3.00 times slower (2.99 to 3.01) instead of 5.00" in before
+    )
+    assert "(24 of 60 comparisons certainly reverse it)" in before
+    assert "Holds in direction, sure: 10.0×, not 13×" in text
+    assert "cannot tell" not in text.lower()
     # Ids and names line up, also where a name is wrapped.
-    names = [line[5] for line in lines if line.startswith(("S1", "S2"))]
-    assert len(names) == 16
+    names = [line[5] for line in lines if line.startswith(("S12", "S13", "S14", "S2"))]
     assert " " not in names
 
 
-def test_a_contradiction_that_nobody_can_settle_or_that_the_stage_reverses_says_so():
+def test_what_the_stage_reverses_or_nothing_says_so():
     values = {(cell(f"launch.{kind}", temperature="warm"), stage): 100.0
               for kind in ("fork", "pthread") for stage in (CALL, RUNS, REAPED)}  # fmt: skip
     unsettled = " ".join(render_studies(answer(measured(values), ["loop-10000"]), width=120, wide=False).split())
-    assert "Cannot tell: a thread: -0.4 to +0.4%" in unsettled
-    assert "Not sure, 12 processes; reversed by none of 3 comparisons" in unsettled
+    assert "L6 (processes are, by 13 times) not measured None of 3 comparisons reverses it." in unsettled
+    # Contradictions between claims that were not asked for are left out.
+    assert "S11" not in unsettled
+    assert "Do the flags" not in unsettled
     values[cell("launch.pthread", temperature="warm"), CALL] = 300.0
     values[cell("launch.pthread", temperature="warm"), REAPED] = 30.0
     by_stage = " ".join(render_studies(answer(measured(values), ["loop-10000"]), width=120, wide=False).split())
-    assert "Each at a stage: a thread: 3.0" in by_stage
-    assert "reversed by the stage: 3.0" in by_stage
+    assert "The stage reverses it: 3.0" in by_stage
+
+
+def test_too_few_processes_have_no_number_which_is_said():
+    few = answer(measured({(LOOP_FORK, "wall_ns"): 2e5, (LOOP_THREAD, "wall_ns"): 2e4}, n=3), ["loop-10000"])
+    text = " ".join(render_studies(few, wide=False).split())
+    assert "Open: only 3 processes Undecided: a ratio needs at least 6 processes." in text
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -132,7 +151,7 @@ def test_markdown_has_each_claim_with_its_verdict_and_each_figure_in_a_table(rep
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in tables)
     assert text.index("## Where the studies contradict each other") < text.index("sysel-2020")
-    assert "**holds in direction**: 10.0×, not 13×, " in text
+    assert "**holds in direction, sure**: 10.0×, not 13×, " in text
 
 
 def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
@@ -141,7 +160,7 @@ def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
         assert f">{item.id}</{'t' if item.kind == 'figure' else 'strong>'}" in page
     assert "Model &lt;1&gt;" in page
     assert page.index(">Where the studies contradict each other</h2>") < page.index(">M. Sysel: ")
-    assert '<span class="chip good">holds in direction</span> 10.0×, not 13×, ' in page
+    assert '<span class="chip good">holds in direction, sure</span> 10.0×, not 13×, ' in page
     cells = verdicts(reproduction)["S11"].evidence
     assert f"<p>{', '.join(cells)}</p></details>" in page
     for name, _ in figure_specs(reproduction):
@@ -155,7 +174,7 @@ def test_the_page_is_whole_fetches_nothing_and_escapes(reproduction):
     [
         ("fork over thread", "0.37× (0.34 to 0.41)"),
         ("share that migrates", "37% (34% to 41%)"),
-        ("ms of work beside which launching a process is 5%", "0.370 (0.340 to 0.410)"),
+        ("work beside which launching a process is 5%", "0.370 (0.340 to 0.410) ms"),
     ],
 )
 def test_a_ratio_has_its_sign_and_nothing_else_has_it(what, number):

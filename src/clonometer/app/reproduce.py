@@ -50,7 +50,7 @@ def reproduce(
         Names of studies, by default of all; or ids of single claims and figures, such as ``S12``: only what these need
         is measured, in a folder of their own (`folder_of`).
     quick
-        Fewer processes and less memory: within 3 minutes instead of 20.
+        Fewer processes and less memory: 3 minutes instead of 20.
     out
         The folder where run files are kept.
     budget_s

@@ -23,7 +23,7 @@ _EXAMPLES = examples(
     "clonometer explain launch.fork --vs launch.pthread",
     "clonometer census -- make              which tasks a program really creates",
     "clonometer predict --pid 4711          what would fork cost in that process?",
-    "clonometer reproduce --quick           which claims hold here",
+    "clonometer reproduce threads are 13 times faster    does that hold here?",
     "clonometer ab fork --b linkage=musl    in pairs: is B slower than A?",
     "clonometer compare before.parquet after.parquet",
     "clonometer check after.parquet --baseline before.parquet",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clonometer.dataset.boots import beyond_boots, boot_change, second_boot
 from clonometer.dataset.history_types import (
     BOOTS,
+    CHANCE,
     FEW_RUNS,
     History,
     HistoryEvent,
@@ -28,8 +29,20 @@ from clonometer.results.change import Change
 from clonometer.results.compare.differences import by_importance, differences
 from clonometer.results.compare.types import BOOT, Difference
 from clonometer.results.rows.groups import segment_starts
-from clonometer.stats.steps import LEAST_VALUES, Step, detectable_size, evidence_limit, find_steps, suspected_step
-from clonometer.verdicts import Direction, Gate
+from clonometer.stats.changes import change_of_runs
+from clonometer.stats.rank_sum import two_sided_p
+from clonometer.stats.steps import (
+    LEAST_LIKELY,
+    LEAST_VALUES,
+    Step,
+    chance_of,
+    detectable_size,
+    evidence_for,
+    find_steps,
+    suspected_step,
+)
+from clonometer.stats.verdict import Contrast, Levels
+from clonometer.verdicts import Direction, Gate, Word
 
 #: The least step that is said, and the largest slow-down that is allowed, unless the caller says otherwise.
 MINIMUM_EFFECT, MAX_REGRESSION = 0.01, 0.05
@@ -87,11 +100,10 @@ def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | Non
     names, group_of_run = dataset.numbered_groups(by)
     listed = list(_series(dataset, group_of_run))
     long = [series for series in listed if series.logs.size >= LEAST_VALUES]
-    limit = evidence_limit(len(long))
-    steps = _steps(long, limit)
+    steps, levels = ruled_steps([series.logs for series in long])
     rows = [
-        _row(dataset, names[series.group], series, steps=steps.get(index, []), limits=limits, limit=limit)
-        for index, series in enumerate(long)
+        _row(dataset, names[series.group], series, its, limits=limits, levels=levels)
+        for series, its in zip(long, steps, strict=True)
     ]
     blind = sum(row.detectable is None or row.detectable > limits.max_regression for row in rows)
     regressions = any(step.is_regression for row in rows for step in row.steps)
@@ -107,7 +119,7 @@ def find_history(dataset: Dataset, by: str = "host", limits: HistoryLimits | Non
         limits.minimum_effect,
         None if limits.since is None else limits.since.isoformat(),
         limits.recent,
-        limit,
+        evidence_for(levels.sure, max((series.logs.size for series in long), default=LEAST_VALUES)),
         len(listed) - len(long),
         blind,
         sorted(_events(rows), key=lambda event: event.since, reverse=True),
@@ -126,24 +138,72 @@ def _series(dataset: Dataset, group_of_run: Sequence[int]) -> Iterator[_Series]:
             yield _Series(int(group[start]), int(label[start]), run[start:stop], np.log(value[start:stop]))
 
 
-def _steps(listed: Sequence[_Series], limit: float) -> dict[int, list[Step]]:
-    """Find the steps of all series; those of one length together."""
+def ruled_steps(
+    listed: Sequence[NDArray[Any]], located: Sequence[Sequence[Step]] | None = None
+) -> tuple[list[list[JudgedStep]], Levels]:
+    """Find the steps of all series that are sure or likely, by the one rule, all corrected together.
+
+    Detection only says where a step may be, and how often noise would look like one there. The rule decides: the ranks
+    of the runs before and after must differ, and so must their levels by the error of both. ``listed`` has the
+    logarithms of each series, shape (n,), in order of time, ``located`` what `located_steps` has found in them.
+    """
+    located = located_steps(listed) if located is None else located
+    contrasts = [
+        _contrast(logs, begin, step, end)
+        for logs, steps in zip(listed, located, strict=True)
+        for begin, step, end in zip(
+            [0, *(step.place for step in steps)], steps, [*(step.place for step in steps[1:]), logs.size], strict=False
+        )
+    ]
+    p_values = iter([contrast.p for contrast in contrasts])
+    levels = Levels.of([contrast.p for contrast in contrasts], family=len(listed))
+    said = []
+    for steps in located:
+        words = [levels.word(next(p_values)) for _ in steps]
+        said.append(
+            [
+                JudgedStep(step, None if word == Word.SURE else CHANCE, step.place)
+                for step, word in zip(steps, words, strict=True)
+                if word != Word.OPEN
+            ]
+        )
+    return said, levels
+
+
+def _contrast(logs: NDArray[Any], begin: int, step: Step, end: int) -> Contrast:
+    """The runs from a step on against those before it, up to its neighbours; that its place was chosen counts."""
+    before, after = logs[begin : step.place].tolist(), logs[step.place : end].tolist()
+    if min(len(before), len(after)) < 2:
+        return Contrast(change_of_runs([0.0, 0.0], [0.0, 0.0]), ranks_p=1.0)
+    chance = chance_of(step.evidence, logs.size)
+    return Contrast(change_of_runs(before, after), ranks_p=max(chance, two_sided_p(before, after)))
+
+
+def located_steps(listed: Sequence[NDArray[Any]]) -> list[list[Step]]:
+    """Find where steps of all series may be; those of one length together."""
     lengths: dict[int, list[int]] = {}
-    for place, series in enumerate(listed):
-        lengths.setdefault(series.logs.size, []).append(place)
+    for place, logs in enumerate(listed):
+        lengths.setdefault(logs.size, []).append(place)
     steps: dict[int, list[Step]] = {}
     for size, places in lengths.items():
-        values = np.stack([listed[place].logs for place in places], axis=1)
+        values = np.stack([listed[place] for place in places], axis=1)
+        limit = evidence_for(LEAST_LIKELY, size)
         steps |= dict(zip(places, find_steps(values, limit, stride=1 + size // _LOOKS), strict=True))
-    return steps
+    return [steps[place] for place in range(len(listed))]
 
 
 def _row(
-    dataset: Dataset, name: str, series: _Series, *, steps: Sequence[Step], limits: HistoryLimits, limit: float
+    dataset: Dataset,
+    name: str,
+    series: _Series,
+    steps: Sequence[JudgedStep],
+    *,
+    limits: HistoryLimits,
+    levels: Levels,
 ) -> HistoryRow:
     runs = [dataset.runs[place] for place in series.runs.tolist()]
     label = dataset.labels[series.label]
-    listed = judged_steps(series.logs, [run.facts.get(BOOT) for run in runs], steps, limit)
+    listed = judged_steps(series.logs, [run.facts.get(BOOT) for run in runs], steps, levels)
     large = [judged for judged in listed if abs(math.expm1(judged.step.size)) >= limits.minimum_effect]
     written = []
     for number, judged in enumerate(large):
@@ -153,9 +213,9 @@ def _row(
         regresses = label.is_time and is_new and math.expm1(least) >= limits.max_regression
         written.append(_written(judged, runs, regresses=regresses))
     level = series.logs.copy()
-    for step in steps:
-        level[step.place :] -= step.size
-    size = detectable_size(level, limit)
+    for judged in steps:
+        level[judged.step.place :] -= judged.step.size
+    size = detectable_size(level, evidence_for(levels.sure, series.logs.size))
     return HistoryRow(
         name,
         label,
@@ -167,9 +227,9 @@ def _row(
 
 
 def judged_steps(
-    logs: NDArray[Any], boots: Sequence[str | None], steps: Sequence[Step], limit: float
+    logs: NDArray[Any], boots: Sequence[str | None], steps: Sequence[JudgedStep], levels: Levels
 ) -> list[JudgedStep]:
-    """Say of each step of a series whether it is sure, and add the one that the last runs suggest.
+    """Say of each sure step of a series whether boots may explain it, and add the one that the last runs suggest.
 
     Parameters
     ----------
@@ -177,22 +237,21 @@ def judged_steps(
         Logarithms, shape (n,), in order of time.
     boots
         The boot of each run.
-    steps
-        What `clonometer.stats.steps.find_steps` found.
-    limit
-        The evidence that a step needs.
+    steps, levels
+        What `ruled_steps` found.
     """
     judged, begin = [], 0
-    for step in steps:
-        at = boot_change(boots, step.place, step.first, step.last)
+    for ruled in steps:
+        step = ruled.step
+        at = None if ruled.unsure else boot_change(boots, step.place, step.first, step.last)
         if at is None:
-            judged.append(JudgedStep(step, None, step.place))
+            judged.append(ruled)
         else:
             sure = beyond_boots(logs[begin:], boots[begin:], at - begin)
             judged.append(JudgedStep(step, None if sure else BOOTS, second_boot(boots, at) or len(boots)))
         # Levels before a sure step say nothing of what boots differ by.
         begin = step.place if judged[-1].unsure is None else begin
-    last = suspected_step(logs, steps, limit)
+    last = suspected_step(logs, [ruled.step for ruled in steps], evidence_for(levels.likely, logs.size))
     return judged if last is None else [*judged, JudgedStep(last, FEW_RUNS, len(boots))]
 
 
@@ -218,7 +277,7 @@ def _written(judged: JudgedStep, runs: Sequence[RunEntry], *, regresses: bool) -
             high=math.exp(step.size + _NORMAL * step.error),
             direction=Direction.of(step.size),
             method="normal interval of the levels' logarithms",
-            correction="evidence above what all rows and places would give by chance",
+            correction="false discovery rate over all rows; that the place was chosen is in the p-value",
             n=step.seen,
         ),
         seen_after=step.seen - step.place,

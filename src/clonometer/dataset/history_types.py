@@ -14,7 +14,7 @@ from clonometer.verdicts import Gate
 
 HISTORY_SCHEMA = 2
 #: Why a step is only suspected.
-FEW_RUNS, BOOTS = "fewer than 7 runs since", "boots may differ by as much"
+FEW_RUNS, BOOTS, CHANCE = "fewer than 7 runs since", "boots may differ by as much", "chance may be it"
 _LEVELS = Only("levels", (As("value", "ratio", "The level after it over the level before."), "low", "high", "verdict"))
 _OF_LABEL = Only("label", ("cell", "quantity", "stage", "temperature", "placement", "unit"))
 
@@ -38,7 +38,7 @@ class HistoryStep:
     unsure: Annotated[
         str | None,
         Mark.OPTIONAL,
-        OneOf((FEW_RUNS, BOOTS), closed=False),
+        OneOf((FEW_RUNS, BOOTS, CHANCE), closed=False),
         "Why it is only suspected; null if it is certain.",
     ] = None
     is_suspected: Annotated[bool, Mark.OPTIONAL, "It would be a regression if it were certain."] = False
@@ -74,7 +74,7 @@ class HistoryEvent:
     n_regressions: Count
     causes: Sequence[Difference]
     unsure: Annotated[
-        str | None, Mark.OPTIONAL, OneOf((FEW_RUNS, BOOTS), closed=False), "As of its most evident step."
+        str | None, Mark.OPTIONAL, OneOf((FEW_RUNS, BOOTS, CHANCE), closed=False), "As of its most evident step."
     ] = None
 
 

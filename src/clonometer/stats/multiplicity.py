@@ -4,55 +4,43 @@ References
 ----------
 .. [1] Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate: a practical and powerful approach to multiple
        testing", Journal of the Royal Statistical Society B 57 (1995) 289-300.
+.. [2] R. J. Simes, "An improved Bonferroni procedure for multiple tests of significance", Biometrika 73 (1986)
+       751-754.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clonometer.stats.interval import CONFIDENCE, Interval
-
 #: From so many degrees of freedom on Student's t is taken for a normal value.
 NEARLY_NORMAL = 200
 
 
-def simultaneous(interval: Interval, parts: int) -> Interval:
-    """Widen an interval of a ratio so that all of several such intervals hold at once.
+def simes_p(p_values: Sequence[float]) -> float:
+    """The p-value of all of several hypotheses at once [2]_: small if any of them is surely wrong among so many.
 
     Parameters
     ----------
-    interval
-        Of a positive number, on the logarithm; of one whose low end is not positive, as it is.
-    parts
-        How many intervals there are, of which any may decide.
+    p_values
+        Each in [0, 1]; of one at least.
 
     Returns
     -------
-    Interval
-        Its ends stretched about its value by t(1 - a / parts) / t(1 - a), a half of what its confidence leaves, with
-        ``n - 1`` degrees of freedom: Bonferroni's correction, wide where the processes are few.
+    float
+        The least rate at which `false_discovery_level` counts one of them.
 
     Examples
     --------
-    >>> one = Interval(2.0, 1.6, 2.5, 0.95, "made", 6)
-    >>> wide = simultaneous(one, 12)
-    >>> round(wide.low, 2), round(wide.high, 2)
-    (1.3, 3.08)
+    >>> round(simes_p([0.01, 0.5, 0.9]), 3), simes_p([0.04, 0.04])
+    (0.03, 0.04)
     """
-    if parts <= 1 or interval.n < 2:
-        return interval
-    stretch = score((1 - CONFIDENCE) / parts, interval.n - 1) / score(1 - CONFIDENCE, interval.n - 1)
-    if interval.low <= 0:
-        ends = [interval.value + (end - interval.value) * stretch for end in (interval.low, interval.high)]
-    else:
-        ends = [interval.value * (end / interval.value) ** stretch for end in (interval.low, interval.high)]
-    return replace(interval, low=ends[0], high=ends[1])
+    return min(len(p_values) * p / place for place, p in enumerate(sorted(p_values), 1))
 
 
 @lru_cache(maxsize=4096)

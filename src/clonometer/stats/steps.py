@@ -33,8 +33,11 @@ LEAST_SUSPECTED = 3
 LEAST_VALUES = 12
 #: No step is looked for farther back: what wanders for longer is taken for wandering.
 WINDOW = 96
-#: What the evidence of a year of daily looks at one series without a step exceeds in about 1 of 100 (docs/methods.md).
-LIMIT = 12.0
+#: Of one series of 20 values without a step, a year of them looked at daily, the chance that the evidence exceeds e at
+#: any look is at most the root of the number of looks times exp((_ZERO - e) / _SCALE) (docs/methods.md).
+_ZERO, _SCALE = 1.4, 1.44
+#: What has a larger chance than this is no step: it is not even looked at.
+LEAST_LIKELY = 0.25
 #: The noise that is tried: the correlation from value to value of what wanders, and the share of what does not.
 _NOISE = ((0.0, 0.0), *product((0.5, 0.8, 0.9, 0.95), (0.0, 0.5)))
 #: Places where the likelihood is lower by this are still possible: 95% of a normal one.
@@ -89,17 +92,24 @@ class Step:
     seen: int
 
 
-def evidence_limit(series: int) -> float:
-    """The evidence that a step needs where so many series are looked at together.
-
-    The chance that noise exceeds a limit falls by e for each 1 that it rises.
+def chance_of(evidence: float, size: int) -> float:
+    """The p-value of a step's evidence in a series of ``size`` values, at each of which somebody looked.
 
     Examples
     --------
-    >>> evidence_limit(1), round(evidence_limit(100), 1)
-    (12.0, 16.6)
+    >>> round(chance_of(12.0, 20), 4), round(chance_of(12.0, 377), 3)
+    (0.0019, 0.012)
     """
-    return LIMIT + math.log(max(series, 1))
+    return min(1.0, math.sqrt(_looks(size)) * math.exp((_ZERO - evidence) / _SCALE))
+
+
+def evidence_for(chance: float, size: int) -> float:
+    """The evidence that has such a p-value (`chance_of`)."""
+    return _ZERO + _SCALE * math.log(math.sqrt(_looks(size)) / chance)
+
+
+def _looks(size: int) -> int:
+    return max(1, size - LEAST_VALUES + 1)
 
 
 class _Whitening(NamedTuple):
@@ -223,7 +233,7 @@ def find_steps(values: Floats, limit: float, *, stride: int = 1) -> list[list[St
     values
         Shape (n, series), finite, in order of time.
     limit
-        The evidence that a step needs, see `evidence_limit`.
+        The evidence that a step needs, see `evidence_for`.
     stride
         Look with every so manyth value only, and with the last.
 
@@ -300,7 +310,8 @@ def _refined(values: Floats, steps: list[Step]) -> list[Step]:
             refined.append(step)
             continue
         best = best_steps(clipped(values[start:stop, None]))
-        again = replace(_step(best, 0, start, step.seen), evidence=step.evidence)
+        again = _step(best, 0, start, step.seen)
+        again = replace(again, evidence=max(again.evidence, step.evidence))
         refined.append(again if _keeps(values[start:stop], again.place - start, again.size) else step)
     return refined
 

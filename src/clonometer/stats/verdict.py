@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from clonometer.stats.changes import LogChange
 from clonometer.stats.multiplicity import false_discovery_level
@@ -29,6 +30,38 @@ LAYOUT = 0.03
 OF_WANDERING = 3.0
 #: The logarithm of a change that nobody hopes for.
 _FARTHEST = 7.0
+
+
+class Levels(NamedTuple):
+    """At which p-value a statement of an answer is sure, and at which it is at least likely."""
+
+    sure: float
+    likely: float
+
+    @classmethod
+    def of(
+        cls,
+        p_values: Sequence[float],
+        error_rate: float = ERROR_RATE,
+        family: int = 0,
+        likely_rate: float = LIKELY_RATE,
+    ) -> Levels:
+        """The levels of statements that are corrected together; of `judged` are the parameters."""
+        return cls(*(false_discovery_level(p_values, rate, family) for rate in (error_rate, likely_rate)))
+
+    def word(self, p: float) -> Word:
+        """How sure a statement is.
+
+        Examples
+        --------
+        >>> [ALONE.word(p).value for p in (0.01, 0.1, 0.5)]
+        ['sure', 'likely', 'open']
+        """
+        return Word.SURE if p <= self.sure else Word.LIKELY if p <= self.likely else Word.OPEN
+
+
+#: Those of the question that was asked first.
+ALONE = Levels(ERROR_RATE, LIKELY_RATE)
 
 
 @dataclass(frozen=True)
@@ -112,19 +145,18 @@ def judged(
     """
     p_values = [test.p for test in tests]
     others = [p for test, p in zip(tests, p_values, strict=True) if not test.alone]
-    level = false_discovery_level(others, error_rate, family)
-    lax = false_discovery_level(others, likely_rate, family)
-    levels = ((error_rate, likely_rate) if test.alone else (level, lax) for test in tests)
-    return [_verdict(test, p, *each) for test, p, each in zip(tests, p_values, levels, strict=True)]
+    together = Levels.of(others, error_rate, family, likely_rate)
+    alone = Levels(error_rate, likely_rate)
+    return [_verdict(test, p, alone if test.alone else together) for test, p in zip(tests, p_values, strict=True)]
 
 
-def _verdict(test: Contrast, p: float, level: float, lax: float) -> Ruling:
-    change = test.change
-    if p <= level:
+def _verdict(test: Contrast, p: float, levels: Levels) -> Ruling:
+    change, word = test.change, levels.word(p)
+    if word == Word.SURE:
         least = abs(change.value) - change.reach(2 * ERROR_RATE)
-        return Ruling(Word.SURE, Direction.of(change.value), p, level, at_least=max(0.0, least))
-    is_possible = test.sizes is None or 2 * least_p(*test.sizes) <= level
-    told_from: float | None = change.reach(level) + abs(test.rest)
+        return Ruling(word, Direction.of(change.value), p, levels.sure, at_least=max(0.0, least))
+    is_possible = test.sizes is None or 2 * least_p(*test.sizes) <= levels.sure
+    told_from: float | None = change.reach(levels.sure) + abs(test.rest)
     if not is_possible or (told_from or 0.0) > _FARTHEST:
         told_from = None
-    return Ruling(Word.LIKELY if p <= lax else Word.OPEN, Direction.UNKNOWN, p, level, told_from=told_from)
+    return Ruling(word, Direction.UNKNOWN, p, levels.sure, told_from=told_from)

@@ -39,8 +39,11 @@ def answer(
     chosen = tuple(dict.fromkeys(item.study for item in alone)) or published.choose(studies)
     judge = Judge(measured, seed)
     items = alone or published.of(chosen)
-    verdicts = judge_all({item.id: CLAIMS[item.id] for item in items if item.id in CLAIMS}, judge)
-    reconciled = () if alone else (reconcile(pairing, judge) for pairing in PAIRINGS)
+    claims = [item.id for item in items if item.id in CLAIMS]
+    # The question that was asked is tested alone: what a study is known for, or the only claim.
+    verdicts = judge_all(claims, judge, [] if alone else [published.studies[study].headline for study in chosen])
+    asked = [pairing for pairing in PAIRINGS if any(side.partition(":")[0] in verdicts for side in pairing.favours)]
+    reconciled = () if alone else (reconcile(pairing, judge) for pairing in asked)
     flips = [flip for flip in reconciled if flip is not None]
     if catalogue is not None:
         flips = [replace(flip, next=reversal_step(flip, catalogue)) for flip in flips]

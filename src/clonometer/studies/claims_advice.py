@@ -34,32 +34,31 @@ def b14(judge: Judge) -> Verdict:
     )
     # The views write the number of a verdict without a unit.
     in_ms = process.over(1e6)
-    effect_is = "ms of work beside which launching a process is 5%"
+    effect_is = "work beside which launching a process is 5%"
     return Verdict(Status.DEPENDS, reason, in_ms.value, (in_ms.low, in_ms.high), effect_is, tuple(cells))
 
 
-def _points(judge: Judge, threshold: float) -> Sequence[JudgedPart]:
-    """Threads over processes at every point of both experiments, which is to be at or above a threshold."""
+def _points(judge: Judge, expected: str) -> Sequence[JudgedPart]:
+    """Threads over processes at every point of both experiments."""
     experiments = {"workers": by_workers(judge.measured), "numbers": by_numbers(judge.measured)}
     return [
-        JudgedPart(f"{x:,} {words}", judge.ratio(*pair), "above", threshold, tuple(row.cell for row in pair))
+        judge.compare(f"{x:,} {words}", *experiment.pair(x), expected)
         for words, experiment in experiments.items()
         for x in experiment.x
-        for pair in [experiment.pair(x)]
     ]
 
 
 @claim("U14", "{} at every number of workers, and at every number that they factor", DIFFERS)
 def u14(judge: Judge) -> Verdict:
     """All points of both experiments, those up to the number of cores among them."""
-    parts = _points(judge, 1 + DIFFERS.share)
+    parts = _points(judge, "above")
     return verdict(over_demands, parts, "Threads over processes, everywhere", _RATIO)
 
 
 @claim("U15", "{} against them anywhere", DIFFERS)
 def u15(judge: Judge) -> Verdict:
     """Whether processes nowhere take longer; what else speaks for or against them is S16 to S20."""
-    parts = _points(judge, 1 / (1 + DIFFERS.share))
+    parts = _points(judge, "not below")
     judged = verdict(over_demands, parts, "Preferring processes costs nothing where this is 0.95 or more", _RATIO)
     return replace(
         judged, reason=f"{judged.reason} This is about workers only: B6 and L6 judge launches, S16 shared data."

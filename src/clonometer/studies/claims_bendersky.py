@@ -64,7 +64,7 @@ def b11(judge: Judge) -> Verdict:
     shared, copied = (cell(f"flags.{name}", temperature="warm") for name in ("vm", "sysvsem"))
     parts = [judge.part("until the call returns", (shared, CALL), (copied, CALL), "below", TWICE)]
     share = 1 - parts[0].value.value
-    most = "the largest part" if over_conditions(parts) == Status.HOLDS else "not shown to be the largest part"
+    most = "the largest part" if parts[0].outcome == Status.HOLDS else "not shown to be the largest part"
     words = (
         f"Copying the memory's bookkeeping is {share:.0%} of the call in a small process, {most}; shared over copied"
     )

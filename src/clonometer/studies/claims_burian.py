@@ -19,7 +19,7 @@ from clonometer.studies.measured import SCATTER, SINGLE
 from clonometer.studies.sizes import sized
 from clonometer.studies.thresholds import DIFFERS, QUARTER
 from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import judged_ratio, over_conditions, verdict
+from clonometer.studies.verdicts import over_conditions, verdict
 from clonometer.studies.workers import (
     LINE,
     PROCESS,
@@ -31,11 +31,10 @@ from clonometer.studies.workers import (
     by_workers,
     coefficients,
     fit,
-    gap,
     say_r_squared,
 )
 from clonometer.units import format_duration_interval, format_ratio, format_share
-from clonometer.verdicts import Status
+from clonometer.verdicts import Status, Word
 from clonometer.words import axis_words
 
 _RATIO = "threads over processes"
@@ -60,16 +59,13 @@ def _beyond(judge: Judge, experiment: Experiment) -> Experiment:
     return experiment.between(judge.measured.cpus + 1, float("inf"))
 
 
-def _at_points(judge: Judge, experiment: Experiment, words: str, *, alike: bool = False) -> Verdict:
-    """Judge every point of an experiment: where threads are faster at some and slower at others, it depends.
-
-    The mean over the points is the effect that is shown, and decides nothing.
-    """
+def _at_points(judge: Judge, experiment: Experiment, words: str, x_words: str, *, alike: bool = False) -> Verdict:
+    """Judge every point of an experiment: where threads are faster at some and slower at others, it depends."""
     expected = "alike" if alike else "above"
-    mean = gap(judge, experiment)
-    parts = [judge.compare(f"{x:,}:", *experiment.pair(x), expected) for x in experiment.x]
-    judged = verdict(over_conditions, parts, words, _RATIO)
-    return replace(judged, effect=mean.value, interval=(mean.low, mean.high), effect_is=f"{_RATIO}, mean of all points")
+    parts = [judge.compare(f"{x:,} {x_words}", *experiment.pair(x), expected) for x in experiment.x]
+    if not parts:
+        raise MissingEvidenceError(f"{WORKLOAD}: no point of this stretch was measured")
+    return verdict(over_conditions, parts, words, _RATIO)
 
 
 def _span(experiment: Experiment) -> str:
@@ -82,7 +78,7 @@ def u7(judge: Judge) -> Verdict:
     """More workers than CPUs."""
     beyond = _beyond(judge, by_workers(judge.measured))
     words = f"Threads over processes, by workers, of which there are more than the {judge.measured.cpus} CPUs"
-    return _at_points(judge, beyond, words)
+    return _at_points(judge, beyond, words, "workers")
 
 
 @claim("U8", "within {} at every number of workers", DIFFERS)
@@ -92,7 +88,7 @@ def u8(judge: Judge) -> Verdict:
         return _ONE_CPU
     within = by_workers(judge.measured).between(1, judge.measured.cpus)
     words = f"Threads over processes, by workers, of which there are no more than the {judge.measured.cpus} CPUs"
-    return _at_points(judge, within, words, alike=True)
+    return _at_points(judge, within, words, "workers", alike=True)
 
 
 @claim("U9", "{} more scatter", QUARTER)
@@ -120,13 +116,13 @@ def u9(judge: Judge) -> Verdict:
     ratio = ratio_of_scatter([(a, b) for a, b in pairs], seed=judge.seed(*line.pair(line.x[0])))
     if ratio is None:
         reason = f"Executions with the same number of workers do not scatter, so there is no ratio. {beside}."
-        return Verdict(Status.UNKNOWN, reason, evidence=line.cells)
+        return Verdict(Status.UNKNOWN, reason, evidence=line.cells, word=Word.OPEN)
     means = [format_share(float(np.mean([pair[side].mean() for pair in pairs]))) for side in (0, 1)]
     words = (
         f"An execution lies {means[0]} from the median of its number of workers with threads, {means[1]} with "
         f"processes. {beside}. Scatter of threads over that of processes"
     )
-    part = judged_ratio(f"{_span(line)} workers", ratio, "above", QUARTER, line.cells)
+    part = judge.judged(f"{_span(line)} workers", ratio, "above", QUARTER, line.cells)
     return verdict(over_conditions, [part], words, "scatter of threads over that of processes")
 
 
@@ -143,8 +139,8 @@ def u12(judge: Judge) -> Verdict:
             f"An intercept may be zero or less (threads, processes: {intercepts}): it does not show the cost of "
             f"creation."
         )
-        return Verdict(Status.UNKNOWN, reason, None, None, "ratio of intercepts", line.cells)
-    part = judged_ratio(f"line through {_span(line)} workers", ratio, "above", DIFFERS, line.cells)
+        return Verdict(Status.UNKNOWN, reason, None, None, "ratio of intercepts", line.cells, word=Word.OPEN)
+    part = judge.judged(f"line through {_span(line)} workers", ratio, "above", DIFFERS, line.cells)
     words = "Intercept of threads over that of processes (an intercept is not the cost of creation: compare L6)"
     return sized("U12", verdict(over_conditions, [part], words, "ratio of intercepts"), part, judge)
 
@@ -155,7 +151,7 @@ def u13(judge: Judge) -> Verdict:
     whole = by_numbers(judge.measured)
     upper = whole.between(whole.x[-1] * 2 / 3, float("inf"))
     words = f"Threads over processes, {whole.held} workers, by numbers, of which there are many"
-    return _at_points(judge, upper, words)
+    return _at_points(judge, upper, words, "numbers")
 
 
 def chain(judge: Judge) -> list[tuple[str, RunEstimate, RunEstimate]]:
@@ -259,7 +255,9 @@ def _median(row: RunEstimate) -> str:
 @claim("U10", "{} more scatter", QUARTER)
 def u10(judge: Judge) -> Verdict:
     """Whether threads are delayed more at random, and what goes with it."""
-    scatter = u9(judge)
+    scatter = judge.verdict("U9")
+    if scatter.status == Status.NOT_MEASURABLE:
+        return scatter
     beyond = _beyond(judge, by_workers(judge.measured))
     ablation, cells = _ablation(judge)
     premise = {Status.HOLDS: "They are", Status.FAILS: "Processes are the ones that are"}.get(
@@ -287,19 +285,19 @@ def u11(judge: Judge) -> Verdict:
     cpus = judge.measured.cpus
     within, beyond = workers.between(1, cpus), workers.between(cpus + 1, max(2 * cpus + 1, cpus + 5))
     parts = [
-        judged_ratio(f"{more} over {few}", _opening(judge, within, few, beyond, more), "above", DIFFERS,
+        judge.judged(f"{more} over {few}", _opening(judge, within, few, beyond, more), "above", DIFFERS,
                      tuple(row.cell for row in (*within.pair(few), *beyond.pair(more))))
         for few in within.x
         for more in beyond.x
     ]  # fmt: skip
     if not parts:
         raise MissingEvidenceError(f"{WORKLOAD}: no point up to the CPUs, or none just beyond them, was measured")
-    status = over_conditions(parts)
+    judged = verdict(over_conditions, parts, "", f"{_RATIO}, with more over with fewer")
     lead = {
         Status.HOLDS: f"A gap opens here too, beyond {cpus} workers",
         Status.DEPENDS: f"A gap opens here beyond {cpus} workers at some numbers, but not at others",
         Status.FAILS: f"Here no gap opens beyond {cpus} workers",
-    }.get(status, "With the study's settings, the data cannot tell whether a gap opens here")
+    }.get(judged.status, "With the study's settings, the data cannot tell whether a gap opens here")
     its, its_cells = _as_its_program(judge)
     ablation, cells = _ablation(judge)
     reason = (
@@ -307,15 +305,8 @@ def u11(judge: Judge) -> Verdict:
         f"{_say_smt(judge)} {its} "
         f"{'' if judge.measured.worked is None else judge.measured.worked.text + ' '}{ablation}."
     )
-    mean = gap(judge, beyond)
-    return Verdict(
-        status,
-        reason,
-        mean.value,
-        (mean.low, mean.high),
-        _RATIO,
-        (*within.cells, *beyond.cells, *its_cells, *cells, *_pieces(judge)),
-    )
+    evidence = (*within.cells, *beyond.cells, *its_cells, *cells, *_pieces(judge))
+    return replace(judged, reason=reason, evidence=evidence)
 
 
 def _say_smt(judge: Judge) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
+from clonometer.stats.changes import LogChange
 from clonometer.stats.factorial import DesignPoint, factorial_effects
+from clonometer.stats.interval import CONFIDENCE
+from clonometer.stats.multiplicity import score
 from clonometer.studies.cells import LAZY, LOOP_FORK, LOOP_THREAD, cell
 from clonometer.studies.explained import EXPLANATIONS, LOOP, say_calls, say_reasons, share_of
 from clonometer.studies.judge import CALL, REAPED, RUNS, Judge, MissingEvidenceError, claim
 from clonometer.studies.sizes import sized
 from clonometer.studies.thresholds import DIFFERS, QUARTER, TENTH
 from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import certain, judged_ratio, over_conditions, over_demands, verdict
+from clonometer.studies.verdicts import Outcome, over_conditions, over_demands, ruled, verdict
 from clonometer.tracing.types import Versus
 from clonometer.units import format_duration_interval, format_ratio
+from clonometer.verdicts import Status
 
 RAW_FORK = cell("launch.clone", **LAZY, temperature="warm")
 RAW_THREAD = cell("launch.raw_thread", **LAZY, temperature="warm")
@@ -56,13 +63,12 @@ def l9(judge: Judge) -> Verdict:
     cells = (LOOP_FORK, LOOP_THREAD, RAW_FORK, RAW_THREAD)
     seen = judge.measured.loops
     if seen.closely is not None:
-        return _taken_to_pieces(seen.closely, both, cells)
+        return _taken_to_pieces(judge, seen.closely, both, cells)
     rows = [[judge.find(text, stage) for text in pair]
             for pair, stage in (((RAW_FORK, RAW_THREAD), CALL), ((LOOP_FORK, LOOP_THREAD), REAPED))]  # fmt: skip
     points = [DesignPoint({"loop": level}, a.processes, b.processes) for level, (a, b) in enumerate(rows)]
     more = factorial_effects(points, seed=judge.seed(*rows[0], *rows[1]))[0].times
-    part = judged_ratio("the loop's ratio over the call's", more, "above", DIFFERS, cells)
-    status = over_conditions([part])
+    part = judge.judged("the loop's ratio over the call's", more, "above", DIFFERS, cells)
     whole = judge.difference(*(judge.find(text, REAPED) for text in (LOOP_FORK, LOOP_THREAD)))
     cost = format_duration_interval(*whole.ends)
     why = f" The kernel's events could not be traced here ({seen.refused})." if seen.refused else ""
@@ -72,12 +78,15 @@ def l9(judge: Judge) -> Verdict:
         f"the child's start, with the page faults of its copied memory, and that memory's tear-down before wait "
         f"returns.{why}"
     )
-    return Verdict(status, reason, more.value, (more.low, more.high), "the loop's ratio over the call's", cells)
+    return replace(verdict(over_conditions, [part], "", "the loop's ratio over the call's"), reason=reason)
 
 
-def _taken_to_pieces(versus: Versus, both: str, cells: tuple[str, ...]) -> Verdict:
+def _taken_to_pieces(judge: Judge, versus: Versus, both: str, cells: tuple[str, ...]) -> Verdict:
     share = share_of(versus, _CALL_PART)
-    status = certain(met=share.high <= _ALL, missed=share.low > _ALL)
+    below, above = ((end - share.value) / score(1 - CONFIDENCE) for end in (share.low, share.high))
+    change = LogChange(share.value - _ALL, -below, above)
+    p = change.p_value() if math.isfinite(below) and math.isfinite(above) else 1.0
+    outcome = Outcome(p, 1.0) if change.value < 0 else Outcome(1.0, p)
     over = ", ".join(f"{side.overhead.value:+.0%}" for side in (versus.first, versus.second))
     reason = (
         f"{both} Split into parts ({versus.first.tier.how}; tracing changed their length by {over}), a process takes "
@@ -86,7 +95,8 @@ def _taken_to_pieces(versus: Versus, both: str, cells: tuple[str, ...]) -> Verdi
     )
     evidence = (*cells, EXPLANATIONS[LOOP].evidence)
     ends = (share.low, share.high)
-    return Verdict(status, reason, share.value, ends, "the call's share of the difference", evidence)
+    said = Verdict(Status.UNKNOWN, reason, share.value, ends, "the call's share of the difference", evidence)
+    return ruled(said, outcome, judge.bars)
 
 
 def _by_stages(judge: Judge, whole: float) -> str:
@@ -126,6 +136,9 @@ def l8(judge: Judge) -> Verdict:
         reason += "loads libgcc_s."
         evidence = (*evidence, "demo flags")
     least = 1 - _ROUNDING
-    status = certain(met=thread - fork >= least, missed=fork - thread >= least)
-    # Counts of what happened, not a sample of it: the ratio has no interval.
-    return Verdict(status, reason, thread / fork, None, "calls of a thread over those of a process", evidence)
+    more = thread - fork
+    status = Status.HOLDS if more >= least else Status.FAILS if more <= -least else Status.UNKNOWN
+    # Counts of what happened, not a sample of it: the ratio has no interval, and nothing is sure or likely of it.
+    counted_words = f"{thread:.3g} calls with a thread, {fork:.3g} with a process"
+    effect_is = "calls of a thread over those of a process"
+    return Verdict(status, reason, thread / fork, None, effect_is, evidence, counted=counted_words)

@@ -10,20 +10,17 @@ from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.quantiles import quantile_interval
 from clonometer.studies.cells import axes_of, cell, heap, sysel_fork, sysel_thread
 from clonometer.studies.judge import REAPED, Judge, MissingEvidenceError, claim
-from clonometer.studies.shares import mean_share
+from clonometer.studies.measured import SURVIVORS
 from clonometer.studies.thresholds import DIFFERS, TENTH, TWICE
 from clonometer.studies.types import Verdict
 from clonometer.studies.verdicts import (
     JudgedPart,
-    judged_ratio,
-    judged_share,
     over_conditions,
-    over_demands,
     over_some,
     verdict,
 )
 from clonometer.units import approximate_bytes, format_duration_interval, parse_bytes
-from clonometer.verdicts import Status
+from clonometer.verdicts import Status, Word
 
 SWITCH, LATENCY, OPERATION = "handover_ns", "latency_ns", "op_ns"
 SHARED = "ipc.shared_memory"
@@ -74,7 +71,7 @@ def _weighed(judged: Verdict) -> Verdict:
 
 def _switches(judge: Judge) -> list[JudgedPart]:
     return [
-        judged_ratio(_where(workload, axes), judge.ratio(b, a), "above", DIFFERS, (a.cell, b.cell))
+        judge.judged(_where(workload, axes), judge.ratio(b, a), "above", DIFFERS, (a.cell, b.cell), rows=(b, a))
         for workload, axes, a, b in _pairs(judge, "switch.", SWITCH)
     ]
 
@@ -114,30 +111,34 @@ _KINDS = ("process", "thread")
 _HELD = "whole_each_bytes"
 
 
-@claim("S18", "all but {} of the others alive, and no more than that", TENTH)
+@claim("S18", "all others alive after a process failed, none after a thread, in all but {} of launches", TENTH)
 def s18(judge: Judge) -> Verdict:
     """One of several workers fails, as a process and as a thread: how many of the others still work."""
-    outcomes, parts, evidence = [], [], []
+    outcomes, evidence = [], []
+    held = launches = 0
     for fault, words in ((None, "crashes"), ("kill", "is killed")):
         axes = {} if fault is None else {"fault": fault}
-        for kind in ("process", "thread"):
+        for kind, alive in (("process", _SIBLINGS), ("thread", 0)):
             text = cell(_WORKER, **axes, **({"task_kind": kind} if kind == "process" else {}))
-            alive = judge.find(text, "survivors").processes.values / _SIBLINGS
-            expected = "above" if kind == "process" else "below"
-            parts.append(judged_share(f"as a {kind} that {words}", mean_share(alive), expected, (text,)))
+            seen = judge.find(text, SURVIVORS).processes.values
+            as_said = int((seen == alive).sum())
+            held, launches = held + as_said, launches + seen.size
             known = _time(judge.find(text, "known_ns"))
             restored = _time(judge.find(text, "restored_ns"))
+            continuing = "all others continued" if alive else "no other continued"
             outcomes.append(
-                f"one that {words} as a {kind}: {alive.mean() * _SIBLINGS:.3g} of the {_SIBLINGS} others continue, "
-                f"failure noticed after {known}, everything restored after {restored}"
+                f"one that {words} as a {kind}: {continuing} in {as_said:,} of {seen.size:,}, failure noticed after "
+                f"{known}, everything restored after {restored}"
             )
             evidence.append(text)
-    seen = judge.measured.observed.get("crash")
-    if seen is not None:
+    if judge.measured.observed.get("crash") is not None:
         evidence.append("demo crash")
-    judged = verdict(over_demands, parts, "Share of the others that continue after one failed", "share that continues")
-    reason = f"{judged.reason} Of workers, {'; '.join(outcomes)}."
-    return _weighed(replace(judged, reason=reason, evidence=tuple(evidence)))
+    share = held / launches
+    status = Status.HOLDS if share >= 1 - TENTH.share else Status.FAILS if share <= TENTH.share else Status.DEPENDS
+    reason = f"Of workers, {'; '.join(outcomes)}."
+    # What happened is counted: nothing is sure or likely of it.
+    counted = f"{held:,} of {launches:,} launches"
+    return _weighed(Verdict(status, reason, evidence=tuple(evidence), counted=counted))
 
 
 @claim("S22", "{} as much of each", TWICE)
@@ -190,7 +191,10 @@ def _workers(axes: dict[str, str]) -> str:
 @claim("S20", "those of S16 and S18")
 def s20(judge: Judge) -> Verdict:
     """What follows from S16 and S18, which have the evidence."""
-    shared, safe = s16(judge), s18(judge)
+    shared, safe = judge.verdict("S16"), judge.verdict("S18")
+    for judged in (shared, safe):
+        if judged.status == Status.NOT_MEASURABLE:
+            raise MissingEvidenceError(judged.reason.removeprefix("Not measured here: ").removesuffix("."))
     statuses = {shared.status, safe.status}
     status = next(
         (status for status in (Status.FAILS, Status.UNKNOWN, Status.DEPENDS) if status in statuses),
@@ -202,7 +206,9 @@ def s20(judge: Judge) -> Verdict:
         f"For a load: {_ADVICE}."
     )
     evidence = tuple(dict.fromkeys([*shared.evidence, *safe.evidence, *cells]))
-    return Verdict(status, reason, evidence=evidence)
+    # What is counted needs no word, so that how sure it is is how sure the other one is.
+    word = shared.word if status != Status.UNKNOWN else Word.OPEN
+    return Verdict(status, reason, evidence=evidence, word=word)
 
 
 def _line(judge: Judge) -> tuple[str, tuple[str, ...]]:

@@ -13,9 +13,9 @@ from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, MIGRATED
 from clonometer.studies.shares import mean_share
 from clonometer.studies.thresholds import DIFFERS, QUARTER, TENTH, TWICE
 from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import JudgedPart, judged_share, over_conditions, over_demands, tally, verdict
+from clonometer.studies.verdicts import JudgedPart, judged_share, over_conditions, over_demands, ruled, tally, verdict
 from clonometer.units import approximate_bytes, format_duration, format_share, parse_bytes
-from clonometer.verdicts import Status
+from clonometer.verdicts import Status, Word
 
 _THREAD_OVER_FORK = "thread over fork"
 _TEMPERATURES = ("cold", "warm")
@@ -80,7 +80,9 @@ def _untouched(judge: Judge, bare: Mapping[str, str], written: Mapping[str, str]
     ratios = "; ".join(part.text for part in parts)
     size = approximate_bytes(parse_bytes(FOUR_GB))
     counts = (
-        "memory just written counts, not the address space" if over_demands(dearer) == Status.HOLDS else "the control"
+        "memory just written counts, not the address space"
+        if {part.outcome for part in dearer} == {Status.HOLDS}
+        else "the control"
     )
     return f" With {size} allocated and untouched ({counts}): {ratios}.", tuple(untouched.values())
 
@@ -140,8 +142,12 @@ def s15(judge: Judge) -> Verdict:
     cells = [text for text in judge.measured.cells if _as_sysel(text) and judge.measured.find(text, MIGRATED)]
     if not cells:
         raise MissingEvidenceError("no launch recorded its parent's CPU")
-    rare = [judged_share(_short(text), mean_share(judge.find(text, MIGRATED).processes.values), "below", (text,))
-            for text in cells]  # fmt: skip
+    rare = [
+        judged_share(
+            _short(text), mean_share(judge.find(text, MIGRATED).processes.values), "below", (text,), judge.bars
+        )
+        for text in cells
+    ]
     effects = [
         judge.compare(_short(text), moved, stayed, "alike", QUARTER)
         for text in cells
@@ -149,9 +155,9 @@ def s15(judge: Judge) -> Verdict:
         and (stayed := judge.measured.find(text, CALL_STAYED)) is not None
         and moved.processes.values.size >= FEWEST_PROCESSES
     ]
-    status = over_demands([*rare, *effects])
-    if not effects and status != Status.FAILS:
-        status = Status.UNKNOWN
+    outcome = over_demands([*rare, *effects])
+    if not effects:
+        outcome = outcome._replace(holds=1.0)
     slower = (
         f"the call of those that migrated over that of those that did not: {'; '.join(part.text for part in effects)}"
         if effects
@@ -163,7 +169,8 @@ def s15(judge: Judge) -> Verdict:
         f"{_placed(judge, cells)}."
     )
     lead = max(rare, key=lambda part: part.value.value).value
-    return Verdict(status, reason, lead.value, (lead.low, lead.high), "share that migrates", tuple(cells))
+    said = Verdict(Status.UNKNOWN, reason, lead.value, (lead.low, lead.high), "share that migrates", tuple(cells))
+    return ruled(said, outcome, judge.bars)
 
 
 def _as_sysel(text: str) -> bool:
@@ -223,4 +230,7 @@ def s23(judge: Judge) -> Verdict:
     if abs(apart_ns) > step_ns:
         return judged
     within = f" They differ by at most one step of the clock ({format_duration(step_ns)})."
-    return replace(judged, status=Status.UNKNOWN, reason=judged.reason + within)
+    reason = judged.reason + within
+    return replace(
+        judged, status=Status.UNKNOWN, reason=reason, word=Word.OPEN, likely=None, at_least=None, p=(1.0, 1.0)
+    )

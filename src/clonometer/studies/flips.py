@@ -7,11 +7,12 @@ from itertools import product
 
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.stats.factorial import DesignPoint, factorial_effects
+from clonometer.stats.verdict import ERROR_RATE, Levels
 from clonometer.studies.cells import axes_of, cell, condition_words, quantity_words
 from clonometer.studies.judge import Judge
 from clonometer.studies.pairings import pairs_of
 from clonometer.studies.types import Design, Effect, Pair, Pairing, Reconciliation
-from clonometer.studies.verdicts import sign_of
+from clonometer.verdicts import Status
 
 #: Axes that a machine may refuse to set at all.
 _HARD_TO_SET = ("frequency", "linkage", "mlockall", "page_kind", "stack_kind", "cpus")
@@ -28,18 +29,41 @@ def reconcile(pairing: Pairing, judge: Judge) -> Reconciliation | None:
         if any(pair.quantity == quantity for pair in pairs)
     }
     bases = {pair.quantity: pair for pair in pairs if dict(pair.condition) == dict(pairing.base)}
-    majority = {quantity: sign_of(base) for quantity, base in bases.items()}
-    signs = set(majority.values()) - {0}
-    right = tuple(side for side, favours in pairing.favours.items() if signs == {favours})
-    # Of so many pairs some would differ by chance: one that reverses must be sure among them all.
-    against = [pair for pair in pairs if sign_of(pair, len(pairs)) * majority.get(pair.quantity, 0) < 0]
+    signs = {quantity: _sign_of(base, judge) for quantity, base in bases.items()}
+    against = _reversing(pairs, signs, judge)
     against.sort(key=lambda pair: (_distance(pairing, pair), -pair.change.size))
     # Two quantities whose bases themselves disagree: the stage is the condition.
-    sentence = _sentence(pairing, pairs, bases, against)
+    by_stage = {-1, 1} <= set(signs.values())
+    sentence = _sentence(pairing, pairs, bases, against, by_stage=by_stage)
+    # Who is right is what the ledger says of their claims, each under the conditions of its study.
+    right = tuple(side for side in pairing.favours if judge.verdict(side.partition(":")[0]).direction == Status.HOLDS)
     untried = tuple(_untried(pairing, judge))
     return Reconciliation(
-        pairing, sentence, tuple(bases.values()), right, tuple(against), tuple(pairs), effects, untried
+        pairing, sentence, tuple(bases.values()), right, tuple(against), tuple(pairs), effects, untried, None, by_stage
     )
+
+
+def _p_values(pair: Pair, judge: Judge) -> tuple[float, float]:
+    """That the first side of a pair takes longer by the least effect, and that the second does."""
+    first, second = ((text, pair.quantity) for text in pair.cells)
+    return judge.part("", first, second).met, judge.part("", first, second, "below").met
+
+
+def _sign_of(pair: Pair, judge: Judge) -> int:
+    """Which side of a pair surely takes longer: 1 the first, -1 the second, 0 where nobody can tell."""
+    longer, shorter = (p <= ERROR_RATE for p in _p_values(pair, judge))
+    return longer - shorter
+
+
+def _reversing(pairs: Sequence[Pair], signs: Mapping[str, int], judge: Judge) -> list[Pair]:
+    """The pairs that surely go against their base; corrected together, since of so many some would by chance."""
+    p_values = [
+        1.0 if sign == 0 else _p_values(pair, judge)[sign > 0]
+        for pair in pairs
+        for sign in [signs.get(pair.quantity, 0)]
+    ]
+    level = Levels.of(p_values).sure
+    return [pair for pair, p in zip(pairs, p_values, strict=True) if p <= level]
 
 
 def _untried(pairing: Pairing, judge: Judge) -> Iterable[str]:
@@ -65,7 +89,9 @@ def _distance(pairing: Pairing, pair: Pair) -> int:
     return sum(pair.condition.get(name) != pairing.base.get(name) for name in names)
 
 
-def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair], against: Sequence[Pair]) -> str:
+def _sentence(
+    pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair], against: Sequence[Pair], *, by_stage: bool
+) -> str:
     a, b = pairing.a_words, pairing.b_words
     low, high = (pick(pairs, key=lambda pair: pair.change.value or 0.0) for pick in (min, max))
     span = (
@@ -75,8 +101,7 @@ def _sentence(pairing: Pairing, pairs: Sequence[Pair], bases: Mapping[str, Pair]
     )
     if not bases:
         return f"The base condition was not measured; {span}."
-    signs = {sign_of(pair) for pair in bases.values()}
-    if {-1, 1} <= signs:
+    if by_stage:
         clauses = ", ".join(f"{pair.change.text} {quantity_words(quantity)}" for quantity, pair in bases.items())
         return f"The stage reverses it: {a} over {b} is {clauses}; {span}."
     if not against:

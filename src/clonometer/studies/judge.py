@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_of
 from clonometer.results.rows.run_estimates import RunEstimate
+from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.bootstrap import difference_of_medians
+from clonometer.stats.changes import change_of_ratio
 from clonometer.stats.interval import Interval
+from clonometer.stats.quantiles import Floats
+from clonometer.stats.rank_sum import two_sided_p
+from clonometer.stats.verdict import ERROR_RATE, LAYOUT, OF_WANDERING, Contrast, Levels
+from clonometer.stats.wander import typical_wandering
 from clonometer.studies.cells import quantity_words
 from clonometer.studies.measured import Measurements
 from clonometer.studies.thresholds import DIFFERS, Threshold
 from clonometer.studies.types import Pair, Verdict
-from clonometer.studies.verdicts import JudgedPart, judged_ratio
+from clonometer.studies.verdicts import FIRST, Bars, JudgedPart
 from clonometer.verdicts import Status
 
 CALL, RUNS, IMAGE, REAPED = "call_returns_ns", "task_runs_ns", "image_runs_ns", "reaped_ns"
@@ -53,16 +62,53 @@ def claim(id_: str, effect: str, *thresholds: Threshold) -> Callable[[Test], Tes
 
 
 class Judge:
-    """Compares what was measured.
+    """Compares what was measured, by the one rule (`clonometer.stats.verdict`).
 
-    The same seed gives the same intervals.
+    What processes share, layout and what a typical row wandered by itself, is in the error of a ratio. A threshold
+    takes the place of layout: beyond 1 a ratio must be by all of its error, beyond its threshold by the rest of it. The
+    same seed gives the same intervals.
     """
 
     def __init__(self, measured: Measurements, seed: int = 1) -> None:
         self.measured = measured
         #: Pairing -> its pairs (`clonometer.studies.pairings`), once they have been worked out.
         self.pairs: dict[str, Sequence[Pair]] = {}
+        #: At which p-values what is being judged is sure, or likely.
+        self.bars = FIRST
         self._seed = seed
+        self._verdicts: dict[str, Verdict] = {}
+        self._bars: dict[str, Bars] = {}
+        self._ratios: dict[Hashable, Interval] = {}
+        self._compared: dict[Hashable, RunEstimate] = {}
+        self._wandering, self._known = 0.0, 1
+
+    def verdict(self, id_: str) -> Verdict:
+        """What is said of a claim; of one whose evidence is missing that it is not measurable, with the reason."""
+        if id_ not in self._verdicts:
+            before, self.bars = self.bars, self._bars.get(id_, FIRST)
+            try:
+                self._verdicts[id_] = CLAIMS[id_].test(self)
+            except MissingEvidenceError as error:
+                self._verdicts[id_] = Verdict(Status.NOT_MEASURABLE, f"Not measured here: {error}.")
+            self.bars = before
+        return self._verdicts[id_]
+
+    def correct(self, ids: Iterable[str], alone: Iterable[str] = ()) -> None:
+        """Correct claims together, but for those that are asked first, which are a family of their own.
+
+        What is said of any claim depends on how many there are: the first time shows that.
+        """
+        first = set(alone)
+        p_values = {id_: p for id_ in ids if (p := self.verdict(id_).p) is not None}
+        for family in ({id_ for id_ in p_values if id_ in first}, {id_ for id_ in p_values if id_ not in first}):
+            bars = Bars(*(Levels.of([p_values[id_][side] for id_ in family]) for side in (0, 1)))
+            self._bars |= dict.fromkeys(family, bars)
+        groups: dict[Hashable, list[Floats]] = {}
+        for row in self._compared.values():
+            groups.setdefault((row.quantity, row.temperature), []).append(np.log(row.processes.in_time))
+        variance, self._known = typical_wandering(groups.values())
+        self._wandering = OF_WANDERING * variance
+        self._verdicts.clear()
 
     def find(self, cell: str, quantity: str) -> RunEstimate:
         """The row of a cell; MissingEvidenceError where there is none."""
@@ -75,7 +121,11 @@ class Judge:
         """A's median over B's."""
         if no_ratio_of(a, b) is not None:
             raise MissingEvidenceError(f"{a.cell} and {b.cell}: a value is zero, so there is no ratio")
-        return ratio_of(a, b, seed=self._seed)
+        key = tuple((row.cell, row.quantity, row.placement) for row in (a, b))
+        if key not in self._ratios:
+            self._ratios[key] = ratio_of(a, b, seed=self._seed)
+            self._compared |= {(row.cell, row.key): row for row in (a, b)}
+        return self._ratios[key]
 
     def difference(self, a: RunEstimate, b: RunEstimate) -> Interval:
         """A's median minus B's."""
@@ -89,7 +139,67 @@ class Judge:
         self, label: str, a: RunEstimate, b: RunEstimate, expected: str = "above", least: Threshold = DIFFERS
     ) -> JudgedPart:
         """Compare two rows."""
-        return judged_ratio(label, self.ratio(a, b), expected, least, (a.cell, b.cell))
+        return self.judged(label, self.ratio(a, b), expected, least, (a.cell, b.cell), rows=(a, b))
+
+    def judged(
+        self,
+        label: str,
+        ratio: Interval,
+        expected: str,
+        least: Threshold,
+        cells: tuple[str, ...],
+        *,
+        rows: tuple[RunEstimate, RunEstimate] | None = None,
+    ) -> JudgedPart:
+        """A ratio that a claim expects to differ from 1 by a threshold's share, or to be alike within it.
+
+        ``expected`` is ``above``, ``below``, ``alike``, or ``not below``: it may be anything but below. ``rows`` are
+        those whose processes' ranks must agree; None where it is of others.
+        """
+        times = 1 + least.share
+        far = self._beyond(ratio, times, rows), self._beyond(ratio, 1 / times, rows)
+        (above, not_above), (not_below, below) = far
+        if expected == "alike":
+            return JudgedPart(
+                label, ratio, expected, times, cells, max(not_above, not_below), min(above, below), self.bars
+            )
+        if expected == "not below":
+            return JudgedPart(label, ratio, "above", 1 / times, cells, not_below, below, self.bars)
+        threshold = times if expected == "above" else 1 / times
+        met, missed = (above, not_above) if expected == "above" else (below, not_below)
+        return JudgedPart(label, ratio, expected, threshold, cells, met, missed, self.bars, self._least(ratio))
+
+    def _contrast(self, ratio: Interval, threshold: float = 1.0, layout: float = 0.0) -> Contrast:
+        shared = self._wandering + 2 * layout**2
+        degrees = int(self._known * (shared / self._wandering) ** 2) if self._wandering else None
+        change = change_of_ratio(ratio, math.sqrt(shared), degrees)
+        return Contrast(
+            replace(change, value=change.value - math.log(threshold)),
+            ranks_p=0.0 if ratio.n >= FEWEST_PROCESSES else 1.0,
+        )
+
+    def _beyond(
+        self, ratio: Interval, threshold: float, rows: tuple[RunEstimate, RunEstimate] | None
+    ) -> tuple[float, float]:
+        """The p-values of a ratio's lying above a threshold, and of its lying below it."""
+        test = self._contrast(ratio, threshold)
+        p = test.p
+        if rows is not None and p < 1:
+            a, b = (row.processes.values for row in rows)
+            p = max(p, two_sided_p(a, threshold * b))
+        is_above = test.change.value > 0
+        # Farther from 1 than the threshold it differs from 1 as well, by which layout counts.
+        if is_above == (threshold > 1):
+            p = max(p, self._contrast(ratio, layout=LAYOUT).p)
+        return (p, 1.0) if is_above else (1.0, p)
+
+    def _least(self, ratio: Interval) -> float | None:
+        """How far a ratio is from 1 at least, on its own side of it, in 95 of 100 cases; None where it may be 1."""
+        test = self._contrast(ratio, layout=LAYOUT)
+        if test.p > max(levels.sure for levels in self.bars):
+            return None
+        size = max(0.0, abs(test.change.value) - test.change.reach(2 * ERROR_RATE))
+        return math.exp(math.copysign(size, test.change.value))
 
     def part(
         self, label: str, a: tuple[str, str], b: tuple[str, str], expected: str = "above", least: Threshold = DIFFERS
@@ -113,12 +223,8 @@ class Judge:
         ]
 
 
-def judge_all(claims: Mapping[str, Claim], judge: Judge) -> dict[str, Verdict]:
-    """Test claims; one whose evidence is missing is not measurable, with the reason."""
-    verdicts = {}
-    for id_, claim in claims.items():
-        try:
-            verdicts[id_] = claim.test(judge)
-        except MissingEvidenceError as error:
-            verdicts[id_] = Verdict(Status.NOT_MEASURABLE, f"Not measured here: {error}.")
-    return verdicts
+def judge_all(ids: Iterable[str], judge: Judge, alone: Iterable[str] = ()) -> dict[str, Verdict]:
+    """Test claims, corrected together but for those that are asked first."""
+    asked = tuple(ids)
+    judge.correct(asked, alone)
+    return {id_: judge.verdict(id_) for id_ in asked}

@@ -31,6 +31,9 @@ _CALL = "call_returns_ns"
 SCATTER = "whole_scatter"
 #: The first execution of each process: all that a study has that runs each point once.
 SINGLE = "whole_single_ns"
+#: How many of the others were alive after one had failed, a value for each launch: what happened is counted.
+SURVIVORS = "survivors_of_each"
+_ALIVE = "survivors"
 _WHOLE = "whole_ns"
 
 
@@ -150,7 +153,7 @@ def gather(run: RunSource) -> Measurements:
         if row.n_samples
     ]
     rows += _facts(document, began_ns)
-    rows += [row for seen in observed for row in (*_migrations(seen), *_scatter(seen))]
+    rows += [row for seen in observed for row in (*_migrations(seen), *_scatter(seen), *_survivors(seen))]
     ended = {entry.cell: entry.reason or entry.status for entry in document.cells}
     return Measurements(rows, ended, document.host, started=document.started)
 
@@ -204,6 +207,14 @@ def _scatter(seen: ObservedCell) -> Iterable[RunEstimate]:
         yield made_row(seen.cell, SCATTER, "ratio", Processes.of(means), values.size)
         first = np.unique(process, return_index=True)[1]
         yield made_row(seen.cell, SINGLE, "ns", Processes.of(values[first]), first.size)
+
+
+def _survivors(seen: ObservedCell) -> Iterable[RunEstimate]:
+    """How many others were alive after each launch."""
+    groups = [group.values for group in seen.groups if group.quantity.name == _ALIVE and group.n_samples]
+    if groups:
+        values = np.concatenate(groups)
+        yield made_row(seen.cell, SURVIVORS, "count", Processes.of(values), values.size)
 
 
 def _facts(document: RunDocument, began_ns: float) -> list[RunEstimate]:

@@ -13,7 +13,7 @@ from clonometer.results.rows.run_estimates import RowKey, RunEstimate
 from clonometer.stats.bootstrap import Processes
 from clonometer.studies.explained import LOOP, WORK
 from clonometer.studies.figures import figure_rows
-from clonometer.studies.judge import CLAIMS, Judge, judge_all
+from clonometer.studies.judge import Judge
 from clonometer.studies.measured import Measurements, made_row
 from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import Item
@@ -87,7 +87,7 @@ def _named(item: Item, everything: _Everything) -> frozenset[str]:
     if item.kind == "figure":
         named = [cell for row in figure_rows(item, everything, judge) for cell in row.cells]
     else:
-        named = [*judge_all({item.id: CLAIMS[item.id]}, judge)[item.id].evidence]
+        named = [*judge.verdict(item.id).evidence]
     return frozenset(everything.cells) & frozenset(named)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clonometer.results.rows.ratio import change_of
+from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.studies.cells import axes_of
 from clonometer.studies.judge import Judge
 from clonometer.studies.types import Design, Pair, Pairing
@@ -156,7 +157,8 @@ def _pairs(pairing: Pairing, judge: Judge) -> Sequence[Pair]:
             cells = (text, other) if first == 0 else (other, text)
             for quantity in pairing.quantities:
                 a, b = (judge.measured.find(text, quantity) for text in cells)
-                if a is not None and b is not None:
+                # Of fewer than 6 processes there is no ratio.
+                if a is not None and b is not None and min(a.n_processes, b.n_processes) >= FEWEST_PROCESSES:
                     change = change_of(cells[1], cells[0], judge.ratio(a, b))
                     pairs.setdefault((*cells, quantity), Pair(condition, quantity, change))
     return list(pairs.values())

@@ -11,6 +11,7 @@ from clonometer.plan.planfile import load_plan
 from clonometer.plan.shipped import plan_names
 from clonometer.plan.types import Catalogue, Limits, Plan, Target
 from clonometer.results.schedule.scheduler import RoundsScheduler
+from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.units import approximate_bytes
 
 #: Which plans decide between studies: each with those that contradict each other in it.
@@ -26,26 +27,31 @@ STUDY_PLANS: Mapping[str, tuple[str, ...]] = {
 #: Seconds that each plan gets with --quick, and those that it gets at most in the full form, so that all of them
 #: together stay within 20 minutes; without a limit it is the plan's own budget.
 SECONDS: Mapping[str, tuple[float, float]] = {
-    "sysel-2020": (26, 200),
+    "sysel-2020": (18, 200),
     "bendersky-2018": (14, inf),
-    "loop-10000": (11, inf),
-    "flags": (5, inf),
-    RECONCILE: (24, 160),
-    "sharing": (13, 40),
-    "contend": (12, 60),
-    "work-ops": (11, 140),
-    "work-workers": (9, 150),
+    "loop-10000": (9, inf),
+    "flags": (4, inf),
+    RECONCILE: (29, 160),
+    "sharing": (14, 40),
+    "contend": (14, 60),
+    "work-ops": (8, 140),
+    "work-workers": (12, 150),
     "work-ablation": (10, 75),
-    RECONCILE_WORK: (10, 45),
+    RECONCILE_WORK: (16, 45),
 }
-_QUICK_PROCESSES = 6
+# Intervals, ranks and wandering are those of processes: many short ones tell more than few long ones, and below 6
+# there is no ratio.
+_QUICK_PROCESSES = 8
 # One cold sample a process, left to the scheduler: those on the parent's CPU and those on another are told apart.
-_QUICK_COLD_FREE = 10
-_QUICK_SAMPLES = 2000
+_QUICK_COLD_FREE = 12
+_QUICK_SAMPLES = 500
+_QUICK_BLOCK_NS = 15_000_000
+# A plan has so few of what takes long, such as workers: one of each process is enough.
+_LONG_SAMPLES = 4
 _QUICK_PARENT_BYTES = 512 << 20
 # A parent of so much takes longest to build: with fewer processes of it all others get theirs within the time.
 _DEAR_BYTES = 256 << 20
-_DEAR_PROCESSES = 4
+_DEAR_PROCESSES = 6
 # More than any time that somebody waits has room for.
 _ANY_NUMBER = 100_000
 # A fork copies page tables only; what is built, read and rewritten needs room beside it all the same.
@@ -136,9 +142,9 @@ def _quick_limits(target: Target) -> Limits:
     return replace(
         limits,
         processes=min(limits.processes, _DEAR_PROCESSES if dear else _quick_processes(target)),
-        samples=min(limits.samples, _QUICK_SAMPLES),
+        samples=1 if limits.samples <= _LONG_SAMPLES else min(limits.samples, _QUICK_SAMPLES),
         warmup=min(limits.warmup, 5),
-        block_limit_ns=min(limits.block_limit_ns, 30_000_000) if limits.block_limit_ns else 0,
+        block_limit_ns=min(limits.block_limit_ns, _QUICK_BLOCK_NS) if limits.block_limit_ns else 0,
     )
 
 
@@ -166,10 +172,15 @@ def prolonged(plan: Plan, seconds: float) -> Plan:
     return replace(plan, targets=targets, budget_seconds=seconds)
 
 
+#: For so many times the budget targets are waited for that have too few processes for a ratio.
+_PATIENCE = 3
+
+
 class CappedRounds(RoundsScheduler):
     """Rounds until every target has the processes that its limits name, and no longer than a budget.
 
-    Each target gets one process, whatever the budget.
+    Below 6 processes there is no ratio: on a busy machine they get up to 3 times the budget. Each target gets one,
+    whatever the budget.
     """
 
     def __init__(self, seed: int, most_s: float) -> None:
@@ -178,11 +189,15 @@ class CappedRounds(RoundsScheduler):
 
     def next_target(self, elapsed_s: float) -> int | None:
         """Name the target to start now, or None where measuring ends."""
-        if elapsed_s > self._most_s and all(self._seconds[target] for target in self._live()):
+        if elapsed_s > self._end_s() and all(self._seconds[target] for target in self._live()):
             return None
         return super().next_target(elapsed_s)
+
+    def _end_s(self) -> float:
+        owed = any(len(self._seconds[target]) < min(FEWEST_PROCESSES, self._wanted[target]) for target in self._live())
+        return self._most_s * (_PATIENCE if owed else 1)
 
     def remaining_s(self, elapsed_s: float) -> float | None:
         """Estimate the seconds of measuring that are left; None before anything is known."""
         left = super().remaining_s(elapsed_s)
-        return None if left is None else min(left, max(0.0, self._most_s - elapsed_s))
+        return None if left is None else min(left, max(0.0, self._end_s() - elapsed_s))

@@ -30,12 +30,14 @@ class Study:
     title: str
     machine: str
     method: str
+    #: The id of the claim that it is known for.
+    headline: str
     year: int | None = None
 
     @property
     def source(self) -> str:
         """Year and machine, in words."""
-        return f"{self.year or 'year not stated'}, {self.machine}"
+        return f"{self.year or 'undated'}, {self.machine}"
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class Published:
         return next(item for item in self.items if item.id == id_)
 
     def items_named(self, names: Iterable[str]) -> tuple[Item, ...]:
-        """The items of these ids, in any case of letters; none where studies are named, or nothing is.
+        """The items of these ids, in any case of letters, or the claim of these words; none where studies are named.
 
         Raises
         ------
@@ -142,19 +144,53 @@ class Published:
             For a name that is neither an id nor a study, with the near ones; and for ids together with studies.
         """
         items = {item.id: item for item in self.items}
-        named = list(dict.fromkeys(name if name in self.studies else name.upper() for name in names))
-        for name in named:
-            if name not in items and name not in self.studies:
-                is_id = _LIKE_AN_ID.fullmatch(name) is not None
-                same = [id_ for id_ in items if id_[0] == name[0]]
-                if is_id and same:
-                    raise UsageError(f"unknown claim {name!r}", f"available: {same[0]} to {same[-1]}")
-                error = unknown("study or claim", name.lower(), self.studies)
-                raise UsageError(error.message, f"studies: {', '.join(self.studies)}; claims: S12, B7 and so on")
+        asked = list(names)
+        named = list(dict.fromkeys(name if name in self.studies else name.upper() for name in asked))
         chosen = tuple(items[name] for name in named if name in items)
+        unknowns = [name for name in named if name not in items and name not in self.studies]
+        if len(unknowns) == len(named) and len(" ".join(named).split()) > 1:
+            return (self.claim_worded(" ".join(asked)),)
+        for name in unknowns:
+            same = [id_ for id_ in items if id_[0] == name[0]]
+            if _LIKE_AN_ID.fullmatch(name) is not None and same:
+                raise UsageError(f"unknown claim {name!r}", f"available: {same[0]} to {same[-1]}")
+            error = unknown("study or claim", name.lower(), self.studies)
+            raise UsageError(error.message, f"studies: {', '.join(self.studies)}; claims: S12, B7 and so on")
         if chosen and len(chosen) < len(named):
             raise UsageError("studies and single claims cannot be combined", "name either")
         return chosen
+
+    def claim_worded(self, phrase: str) -> Item:
+        """The claim or question that has these words, as people remember it: `threads are 13x faster`.
+
+        Raises
+        ------
+        UsageError
+            Where none has them all, or several do, with those that are near.
+
+        Examples
+        --------
+        >>> load_published().claim_worded("Threads are 13x faster").id
+        'L6'
+        """
+        words = _stems(phrase)
+        headlines = {study.headline for study in self.studies.values()}
+
+        def nearness(item: Item) -> tuple[int, float, bool]:
+            short = _stems(item.short)
+            return (
+                len(words & (short | _stems(item.text))),
+                len(words & short) / len(words | short),
+                item.id in headlines,
+            )
+
+        ranked = sorted((item for item in self.items if item.kind != "figure"), key=nearness, reverse=True)
+        best, second = ranked[:2]
+        if words and nearness(best)[0] == len(words) and nearness(best) > nearness(second):
+            return best
+        near = "; ".join(f"{item.id}, {item.short}" for item in ranked[:3] if nearness(item)[0])
+        problem = "several claims have" if nearness(best)[0] == len(words) else "no claim has"
+        raise UsageError(f"{problem} the words {phrase!r}", f"near: {near or 'none; clonometer list names claims'}")
 
     def choose(self, names: Iterable[str]) -> tuple[str, ...]:
         """Check names of studies; all of them where none is named.
@@ -170,6 +206,19 @@ class Published:
                 error = unknown("study", name, self.studies)
                 raise UsageError(error.message, f"available: {', '.join(self.studies)}")
         return chosen or tuple(self.studies)
+
+
+#: Words that every claim may have.
+_FILLING = frozenset(
+    {"a", "an", "and", "are", "be", "by", "do", "does", "for", "here", "how", "in", "is", "it", "not", "of", "on", "or"}
+    | {"than", "that", "the", "they", "to", "with"}
+)
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The words of a claim without what does not tell it from others: their plural, `13x` as 13 times."""
+    words = re.findall(r"[a-z_]+|[0-9]+", re.sub(r"(?<=[0-9])\s*[x\u00d7]", " times", text.lower()))
+    return frozenset(word.removesuffix("s") for word in words if word not in _FILLING)
 
 
 _LIKE_AN_ID = re.compile("[A-Z][0-9]+")

@@ -1,24 +1,25 @@
-"""The number that a claim gives, beside ours; where they differ, the condition under which this machine gives it."""
+"""The number that a claim gives, beside ours; where they differ, the memory with which this machine gives it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 
-from clonometer.results.change import Change
-from clonometer.stats.interval import Interval
-from clonometer.studies.cells import axes_of, condition_words
+import numpy as np
+
+from clonometer.studies.cells import axes_of, condition_words, parent_bytes
 from clonometer.studies.judge import Judge
 from clonometer.studies.pairings import LAUNCH, pairs_of
 from clonometer.studies.published import load_published
 from clonometer.studies.thresholds import QUARTER
 from clonometer.studies.types import Pair, Size, Verdict
-from clonometer.studies.verdicts import JudgedPart, interval_of, judged_ratio
+from clonometer.studies.verdicts import JudgedPart
 from clonometer.units import approximate_bytes, format_ratio, parse_bytes
 from clonometer.verdicts import Status
 
 _HEAP = ("parent_bytes", "pages")
+#: A line is drawn through so many sizes, and followed to so many times the largest of them.
+_LEAST_SIZES, _FARTHEST = 3, 8
 
 
 def sized(
@@ -32,63 +33,87 @@ def sized(
     """
     published = load_published().item(id_).size
     assert published is not None
-    size, agrees = part.value.over(published), _agrees(part.value, published)
-    given, cells = (None, ()) if agrees == Status.HOLDS or not thread else _given(judge, published, thread, quantity)
+    size = part.value.over(published)
+    agrees = judge.judged("", size, "alike", QUARTER, ()).outcome
+    given, answer, cells = None, "", tuple[str, ...]()
+    if agrees != Status.HOLDS and thread:
+        given, answer, cells = _given(judge, published, part, thread, quantity)
     in_direction = direction.status == Status.HOLDS and agrees != Status.HOLDS
     status = Status.HOLDS_IN_DIRECTION if in_direction else direction.status
-    reason = f"{_sentence(status, part.value, published, agrees)} {direction.reason}"
-    if thread and agrees != Status.HOLDS:
-        reason += f" {_where(given, judge, published, quantity)}"
     return replace(
         direction,
         status=status,
-        reason=reason,
-        size=Size(published, *size.ends, agrees, given),
+        reason=" ".join(filter(None, [_sentence(status, part, published, agrees), direction.reason, answer])),
+        size=Size(published, *size.ends, agrees, given, answer),
         evidence=tuple(dict.fromkeys([*direction.evidence, *cells])),
     )
 
 
-def _agrees(ours: Interval, published: float) -> Status:
-    return judged_ratio("", ours.over(published), "alike", QUARTER, ()).outcome()
-
-
-def _sentence(status: Status, ours: Interval, published: float, agrees: Status) -> str:
+def _sentence(status: Status, part: JudgedPart, published: float, agrees: Status) -> str:
     lead = "Holds in direction: " if status == Status.HOLDS_IN_DIRECTION else ""
     tail = {Status.HOLDS: f", as in the study ({published:g})", Status.FAILS: f", not {published:g}"}.get(
-        agrees, f"; cannot tell whether that is the study's {published:g}"
+        agrees, f"; whether that is the study's {published:g} is open"
     )
-    return f"{lead}{format_ratio(*ours.ends)}{tail}."
+    return f"{lead}{format_ratio(*part.value.ends)}{tail}."
 
 
-def _given(judge: Judge, published: float, thread: str, quantity: str) -> tuple[str | None, tuple[str, ...]]:
-    """Look for the number among all conditions that were measured, and between those that differ in the heap alone."""
+_Given = tuple[str | None, str, tuple[str, ...]]
+
+
+def _given(judge: Judge, published: float, part: JudgedPart, thread: str, quantity: str) -> _Given:
+    """What gives the number here, the same as an answer, and the cells that it rests on.
+
+    First the memory is solved for; then all conditions that were measured are looked through.
+    """
     wanted = axes_of(thread)[1]
     heaps = _with_heaps(judge, wanted, quantity)
-    for (less, below), (more, above) in pairwise(heaps):
-        ends = [_inverse(pair).value or 0.0 for pair in (below, above)]
-        if min(ends) <= published <= max(ends):
-            # A thread costs the same whatever the heap, a fork so much a page: their ratio lies on a line.
-            heap = less + (more - less) * (published - ends[0]) / (ends[1] - ends[0]) if ends[0] != ends[1] else less
-            sides = ", ".join(
-                f"{_inverse(pair).text} with {_heap(size)}" for size, pair in ((less, below), (more, above))
-            )
-            return f"with about {_about(heap)} of heap ({sides})", (*below.cells, *above.cells)
-    others = [
-        pair
-        for pair in _pairs(judge, quantity)
-        if (ratio := interval_of(_inverse(pair))) and _agrees(ratio, published) == Status.HOLDS
-    ]
+    if len(heaps) >= _LEAST_SIZES:
+        own = parent_bytes(thread)
+        here = f"{format_ratio(*part.value.ends).partition(' ')[0]} times"
+        ours = f"{here} {f'with {approximate_bytes(own)}' if own else 'without'}"
+        return _solved(judge, published, ours, heaps, quantity)
+    others = [pair for pair in _pairs(judge, quantity) if _is_as_published(judge, pair, published)]
     if not others:
-        return None, ()
+        return None, _none_gives(judge, published, quantity), ()
 
     def distance(pair: Pair) -> int:
         return len(set(pair.condition.items()) ^ set(wanted.items()))
 
     nearest = min(others, key=distance)
-    return (
-        f"under other conditions ({condition_words(nearest.condition)}: {_inverse(nearest).text})",
-        nearest.cells,
+    given = f"under other conditions ({condition_words(nearest.condition)}: {nearest.change.reversed.text})"
+    return given, f"Here it is {published:g} times {given}.", nearest.cells
+
+
+def _solved(judge: Judge, published: float, ours: str, heaps: Sequence[tuple[int, Pair]], quantity: str) -> _Given:
+    """The memory with which a process takes so many times as long as a thread.
+
+    A thread costs the same whatever the memory, a process so much a page: that is a line, through medians that are
+    weighted by their size. ``ours`` says the claim's own number, and its memory.
+    """
+    sizes = np.array([size for size, _ in heaps], dtype=np.float64)
+    threads, processes = (
+        np.array([np.median(judge.find(pair.cells[side], quantity).processes.values) for _, pair in heaps])
+        for side in (0, 1)
     )
+    per_byte, bare = np.polyfit(sizes, processes, 1, w=1 / processes)
+    wanted = published * float(np.median(threads))
+    cells = tuple(cell for _, pair in heaps for cell in pair.cells)
+    if wanted <= bare:
+        return None, f"It is more than {published:g} times here even without memory: {ours}.", cells
+    size, largest = (wanted - bare) / per_byte, float(sizes[-1])
+    if per_byte <= 0 or size > _FARTHEST * largest:
+        most = f"{float((processes / threads).max()):.2g} times"
+        most_memory = approximate_bytes(int(largest))
+        return None, f"{published:g} times is out of reach here: {ours}, at most {most} up to {most_memory}.", cells
+    beyond = "" if size <= largest else f", by a line through sizes up to {approximate_bytes(int(largest))}"
+    given = f"when the parent has touched about {_about(float(size))}"
+    return given, f"Here it is {published:g} times {given}{beyond}; {ours}.", cells
+
+
+def _is_as_published(judge: Judge, pair: Pair, published: float) -> bool:
+    thread, process = (judge.find(cell, pair.quantity) for cell in pair.cells)
+    ratio = judge.ratio(process, thread).over(published)
+    return judge.judged("", ratio, "alike", QUARTER, ()).outcome == Status.HOLDS
 
 
 def _pairs(judge: Judge, quantity: str) -> Sequence[Pair]:
@@ -112,23 +137,9 @@ def _about(size: float) -> str:
     return f"{float(f'{size / unit:.2g}'):g} {'MiB' if unit == 1 << 20 else 'KiB'}"
 
 
-def _heap(size: int) -> str:
-    return approximate_bytes(size) if size else "none"
-
-
-def _inverse(pair: Pair) -> Change[str]:
-    """A process over a thread: the claim's ratio."""
-    return pair.change.reversed
-
-
-def _where(given: str | None, judge: Judge, published: float, quantity: str) -> str:
-    """Say which condition gives the number, or what those that were measured give."""
-    if given is not None:
-        return (
-            f"This machine gives {published:g} times {given}. That holds on this machine, and does not explain the "
-            f"study's number."
-        )
-    ratios = sorted((_inverse(pair) for pair in _pairs(judge, quantity)), key=lambda ratio: ratio.value or 0.0)
+def _none_gives(judge: Judge, published: float, quantity: str) -> str:
+    """What the conditions that were measured give instead."""
+    ratios = sorted((pair.change.reversed for pair in _pairs(judge, quantity)), key=lambda ratio: ratio.value or 0.0)
     if not ratios:
         return f"No other condition was measured that could give {published:g} times."
     least, most = ratios[0].text, ratios[-1].text

@@ -23,7 +23,7 @@ _MOST_CELLS = 32
 def reversal_step(flip: Reconciliation, catalogue: Catalogue) -> Suggestion | None:
     """The command that shows a contradiction turning; where nothing turned it one that looks further."""
     bases = {pair.quantity: pair for pair in flip.bases}
-    if {True, False} <= {pair.change.rises for pair in flip.bases} and not flip.right:
+    if flip.by_stage:
         return _shows(flip.bases[0].cells, catalogue, REVERSES)
     for pair in flip.reversed_by:
         base = bases.get(pair.quantity)

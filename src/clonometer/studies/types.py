@@ -9,17 +9,36 @@ from typing import Annotated, Any
 from clonometer.records import After, As, Key, Mark, OneOf, Only, computed_field, version
 from clonometer.results.change import Change
 from clonometer.studies.published import Item, PublishedValue, Study
-from clonometer.verdicts import Status
+from clonometer.verdicts import Status, Word
 
-SCHEMA = 3
+SCHEMA = 4
+#: So begins what stands in the place of a number that too few processes have.
+FEW = "only "
 _OF_PARTS = (Status.HOLDS, Status.FAILS, Status.UNKNOWN)
+_OF_CLAIMS = (Status.HOLDS, Status.FAILS, Status.DEPENDS)
 _DIRECTIONS = (*_OF_PARTS, Status.DEPENDS, Status.NOT_MEASURABLE)
 _ENDS = "Ends of its 95% interval."
 _PUBLISHED = Only("published", ("what", "unit", "published", "published_low", "published_high", "wording"))
 _ASKED = Only("asked", ("id", "title", "sides"))
 _OF_ITEM = Only("item", ("id", "study", "kind", "text"))
 _OF_FIGURE = Only("verdict", ("status", "effect", "effect_is", "interval", "evidence", "reason"))
-_OF_CLAIM = Only("judged", ("status", "direction", "size", "effect", "effect_is", "interval", "evidence", "reason"))
+_OF_CLAIM = Only(
+    "judged",
+    (
+        "status",
+        "direction",
+        "sureness",
+        "likely",
+        "size",
+        "effect",
+        "effect_is",
+        "interval",
+        "at_least",
+        "counted",
+        "evidence",
+        "reason",
+    ),
+)
 _RATIO = Only(
     "pair_ratio", (As("value", "ratio", "The first side over the second."), As("interval", "interval", _ENDS))
 )
@@ -54,6 +73,7 @@ class Size(OfInterval):
     high: Annotated[float, Mark.UNWRITTEN]
     agrees: Annotated[Status, OneOf(_OF_PARTS), "Whether the figure measured here equals the study's within a quarter."]
     given_by: Annotated[str | None, "The condition under which this machine gives the study's number."] = None
+    answer: Annotated[str, Mark.UNWRITTEN] = ""
 
 
 #: What a command line is for: to decide what is unclear, to show what reverses it, to look further for that, or to see
@@ -80,6 +100,13 @@ class Verdict:
     effect_is: Annotated[str, "What that number is, in words."] = ""
     evidence: Annotated[tuple[str, ...], "The cells, or demos, that it rests on."] = ()
     size: Annotated[Size | None, "Of a claim that gives a number; None of the others."] = None
+    word: Annotated[Word | None, Key("sureness"), "How sure it is; null of what is counted, or not measured."] = None
+    likely: Annotated[Status | None, OneOf(_OF_CLAIMS), "Of one that is likely: what it would be if it were sure."] = (
+        None
+    )
+    at_least: Annotated[float | None, "Of a sure one, how far the number is from 1 at least, on its side of it."] = None
+    counted: Annotated[str, "Of what is counted: in how many cases it held, in words. It has no interval."] = ""
+    p: Annotated[tuple[float, float] | None, Mark.UNWRITTEN] = None
 
     @computed_field("What holds of the claim where its size is left out.", after="status")
     def direction(self) -> Annotated[Status, OneOf(_DIRECTIONS)]:
@@ -235,9 +262,7 @@ class Reconciliation:
     pairing: Annotated[Pairing, Mark.MERGED, _ASKED]
     sentence: Annotated[str, "The answer in one sentence."]
     bases: Annotated[tuple[Pair, ...], "For each quantity the pair that others are held against, as far as measured."]
-    right: Annotated[
-        tuple[str, ...], "The sides that are right by these; none where they disagree or the data cannot tell."
-    ]
+    right: Annotated[tuple[str, ...], "The sides whose claims hold here, each under the conditions of its study."]
     reversed_by: Annotated[
         tuple[Pair, ...], "The pairs whose sign is against the base's, those that differ least from it first."
     ]
@@ -251,6 +276,7 @@ class Reconciliation:
         tuple[str, ...], "Suspected conditions that cannot be set on this machine, with the reason."
     ] = ()
     next: Annotated[Suggestion | None, Mark.OPTIONAL, "The command that shows it reversed, or looks further."] = None
+    by_stage: Annotated[bool, Mark.UNWRITTEN] = False
 
     @computed_field("The cells of the pairs that the sentence rests on.", after="sentence")
     def evidence(self) -> tuple[str, ...]:

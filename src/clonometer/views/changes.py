@@ -38,6 +38,21 @@ def change_words(change: Change[Any], *, is_time: bool = True) -> str:
     return f"{value}% {word}{_range(others)}"
 
 
+def bound_words(ratio: float) -> str:
+    """Say how far a ratio is from 1 at least, to two digits and rounded towards 1.
+
+    Examples
+    --------
+    >>> bound_words(117.3), bound_words(1.239), bound_words(0.311)
+    ('at least 110', 'at least 1.23', 'at most 0.32')
+    """
+    rises = ratio >= 1
+    places = 2 if 0.5 <= ratio < 2 else 1 - math.floor(math.log10(ratio))
+    unit = 10.0**places
+    bound = (math.floor if rises else math.ceil)(ratio * unit) / unit
+    return f"at {'least' if rises else 'most'} {bound:,.{max(places, 0)}f}"
+
+
 def range_words(low: float, high: float) -> str:
     """Say between what a change lies that could not be told from none.
 

@@ -7,6 +7,7 @@ from statistics import median
 
 from clonometer.dataset.history_types import (
     BOOTS,
+    CHANCE,
     FEW_RUNS,
     History,
     HistoryEvent,
@@ -35,6 +36,7 @@ _UNSURE = {
     FEW_RUNS: " Suspected: a step needs 7 runs to be certain.",
     BOOTS: " Suspected: it came with a reboot, and boots may differ by as much; certainty needs at least two boots "
     "on each side.",
+    CHANCE: " Suspected: likely, but a quarter of such steps are chance.",
 }
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from clonometer.grouping import group_by
 from clonometer.studies.cells import condition_words, quantity_words
-from clonometer.studies.published import Item, Study
+from clonometer.studies.published import Study
 from clonometer.studies.types import (
+    FEW,
     ClaimEntry,
     FigureEntry,
     FigureRow,
@@ -18,9 +18,9 @@ from clonometer.studies.types import (
     Reproduction,
     Verdict,
 )
-from clonometer.units import format_number, format_ratio, format_share
-from clonometer.verdicts import Status
-from clonometer.views.changes import change_words, range_words
+from clonometer.units import format_number, format_ratio, format_share, ratio_figures
+from clonometer.verdicts import Status, Word
+from clonometer.views.changes import bound_words, change_words, range_words
 from clonometer.views.table import MISSING, Column, Table
 
 STATUS_WORDS = {
@@ -28,7 +28,7 @@ STATUS_WORDS = {
     Status.HOLDS_IN_DIRECTION: "holds in direction",
     Status.FAILS: "does not hold",
     Status.DEPENDS: "depends",
-    Status.UNKNOWN: "cannot tell",
+    Status.UNKNOWN: "open",
     Status.NOT_MEASURABLE: "not measured",
     Status.MEASURED: "measured",
 }
@@ -43,9 +43,12 @@ _OF_SEVERAL = {
     Status.HOLDS_IN_DIRECTION: "hold in direction",
     Status.FAILS: "do not hold",
     Status.DEPENDS: "depend",
+    Status.UNKNOWN: "are open",
 }
+#: Of what is counted: it happened, or it did not.
+_COUNTED = {Status.HOLDS: "held", Status.FAILS: "did not hold", Status.DEPENDS: "held in part", Status.UNKNOWN: "open"}
 # Words by which a verdict's number is no ratio.
-_NO_RATIOS = {"share", "ms"}
+_NO_RATIOS = {"share", "work"}
 _LEAST_LABEL = 16
 _WHOLE = 80
 
@@ -66,7 +69,7 @@ def ours_text(row: FigureRow) -> str:
     assert value is not None
     if low is None or high is None:
         return f"{format_number(value)} {unit}".rstrip()
-    texts = [format_number(number, low, high) for number in (value, low, high)]
+    texts = ratio_figures(value, low, high)
     # Of a single process there are no ends to say.
     ends = "" if texts[1] == texts[2] else f" ({texts[1]} to {texts[2]})"
     return f"{texts[0]}{ends} {unit}".rstrip()
@@ -83,21 +86,22 @@ def ratio_text(row: FigureRow) -> str:
 def busy_text(reproduction: Reproduction) -> str:
     """That other programs kept the CPUs busy, which stands above the answer; empty where they did not."""
     busy = reproduction.busy
-    return (
-        f"Measured on a busy machine ({busy}): times are longer, and more verdicts are 'cannot tell'." if busy else ""
-    )
+    return f"Measured on a busy machine ({busy}): times are longer, and more claims stay open." if busy else ""
 
 
 def counts_text(reproduction: Reproduction) -> str:
     """How many claims and questions came out how."""
     claims, figures = (
-        [entry.verdict.status for entry in reproduction.entries if isinstance(entry, kind)]
+        [entry.verdict for entry in reproduction.entries if isinstance(entry, kind)]
         for kind in (ClaimEntry, FigureEntry)
     )
-    counted = {status: claims.count(status) for status in STATUS_WORDS}
+    statuses = [verdict.status for verdict in claims]
+    counted = {status: statuses.count(status) for status in STATUS_WORDS}
     counts = ", ".join(f"{count} {_words(status, count)}" for status, count in counted.items() if count)
-    measured = f"{figures.count(Status.MEASURED)} of {len(figures)} figures measured"
-    return f"{len(claims)} claims and questions: {counts}. {measured}."
+    likely = sum(verdict.word == Word.LIKELY for verdict in claims)
+    of_open = f" ({likely} of these likely)" if likely else ""
+    measured = f"{sum(verdict.status == Status.MEASURED for verdict in figures)} of {len(figures)} figures measured"
+    return f"{len(claims)} claims and questions: {counts}{of_open}. {measured}."
 
 
 def _words(status: Status, count: int) -> str:
@@ -109,32 +113,55 @@ _DECIDED = {
     Status.HOLDS_IN_DIRECTION: "The direction agrees with the study, the size does not",
     Status.FAILS: "The measurements clearly contradict the claim",
     Status.DEPENDS: "The claim is right under some conditions and wrong under others",
-    Status.UNKNOWN: "The measurements are compatible with both answers",
+    Status.UNKNOWN: "Undecided: the measurements still allow both answers",
 }
 _TALLY = re.compile(r"\(yes in (\d+) of (\d+), certainly no in (\d+)\)")
 
 
 def why_text(claim: ClaimEntry) -> str:
-    """The reason of a verdict in one sentence, with what counts as an effect."""
+    """The reason of a verdict in one sentence, with what counts as an effect; what gives the study's number here."""
     verdict = claim.verdict
-    if verdict.status not in _DECIDED:
+    if verdict.status not in _DECIDED or verdict.counted:
         return verdict.reason
     tally = _TALLY.search(verdict.reason)
     among = f": of {tally[2]} comparisons {tally[1]} agree and {tally[3]} certainly contradict it" if tally else ""
     needs = f" (the smallest effect that counts is {claim.least_effect})" if claim.least_effect else ""
-    return f"{_DECIDED[verdict.status]}{among}{needs}."
+    if verdict.effect_is.startswith(FEW):
+        return "Undecided: a ratio needs at least 6 processes."
+    answer = f" {verdict.size.answer}" if verdict.size is not None and verdict.size.answer else ""
+    return f"{_DECIDED[verdict.status]}{among}{needs}.{answer}"
+
+
+def status_text(verdict: Verdict) -> str:
+    """How a claim came out, and how sure that is; of what is counted nothing is sure or likely.
+
+    Examples
+    --------
+    >>> status_text(Verdict(Status.FAILS, "", word=Word.SURE))
+    'does not hold, sure'
+    >>> status_text(Verdict(Status.UNKNOWN, "", word=Word.LIKELY, likely=Status.HOLDS))
+    'likely holds'
+    """
+    if verdict.counted:
+        return _COUNTED[verdict.status]
+    if verdict.likely is not None:
+        likely = STATUS_WORDS[verdict.likely]
+        return "likely not" if verdict.likely == Status.FAILS else f"likely {likely}"
+    return f"{STATUS_WORDS[verdict.status]}{', sure' if verdict.word == Word.SURE else ''}"
 
 
 def outcome_text(verdict: Verdict) -> str:
     """How a claim came out, with the number that decided."""
-    return ": ".join(filter(None, [STATUS_WORDS[verdict.status], number_text(verdict)]))
+    return ": ".join(filter(None, [status_text(verdict), number_text(verdict)]))
 
 
 def number_text(verdict: Verdict) -> str:
     """The number that decided, or its size beside the study's; empty where there is none."""
     size = verdict.size
+    if verdict.counted:
+        return verdict.counted
     if verdict.effect is None or verdict.interval is None:
-        return ""
+        return verdict.effect_is if verdict.effect_is.startswith(FEW) else ""
     if size is not None and size.agrees == Status.FAILS and verdict.direction == Status.HOLDS:
         # Its interval stands in the reason: here a reader looks for the two numbers.
         ours = format_number(*(end * size.published for end in size.ends))
@@ -145,63 +172,51 @@ def number_text(verdict: Verdict) -> str:
     if math.isinf(low) or math.isinf(high):
         return ""  # The data bound it on no side.
     if not kind:
-        return times_text(verdict.effect, low, high)
-    return write(low) if low == high else f"{write(verdict.effect)} ({write(low)} to {write(high)})"
+        return times_text(verdict.effect, low, high, verdict.at_least)
+    unit = " ms" if "work" in kind else ""
+    ends = "" if low == high else f" ({write(low)} to {write(high)})"
+    return f"{write(verdict.effect)}{ends}{unit}"
 
 
-def times_text(value: float, low: float, high: float) -> str:
-    """A ratio, with its sign, and its interval.
+def times_text(value: float, low: float, high: float, at_least: float | None = None) -> str:
+    """A ratio, with its sign, and its interval; of a sure one how far it is from 1 at least.
 
     Examples
     --------
     >>> times_text(14.2, 3.1, 23.0), times_text(22.4, 22.4, 22.4)
     ('14× (3 to 23)', '22.4×')
+    >>> times_text(170.0, 110.0, 250.0, 117.3), times_text(0.285, 0.274, 0.293, 0.311)
+    ('170×, at least 110×', '0.28×, at most 0.32×')
     """
     number, space, ends = format_ratio(value, low, high).partition(" ")
     first, _, last = ends.strip("()").partition(" to ")
+    if at_least is not None:
+        return f"{number}×, {bound_words(at_least)}×"
     return f"{number}×" if first == last else f"{number}×{space}{ends}"
 
 
-def right_text(flip: Reconciliation, items: Sequence[Item]) -> str:
-    """The studies that are right here, each with the ids of its items."""
-    if flip.right:
-        study_of = {item.id: item.study.partition("-")[0] for item in items}
-        ids_of_sides = [side.partition(":")[0] for side in flip.right]
-        by_study = group_by((study_of.get(id_, ""), id_) for id_ in ids_of_sides)
-        return ", ".join(f"{study} ({', '.join(ids)})" if study else ", ".join(ids) for study, ids in by_study.items())
-    return "cannot tell" if not _stages_disagree(flip) else "each at a stage"
-
-
-def _stages_disagree(flip: Reconciliation) -> bool:
-    return {True, False} <= {pair.change.rises for pair in flip.bases} and flip.sentence.startswith("The stage")
-
-
-def ratio_here(flip: Reconciliation) -> str:
-    """How much slower or faster the first side is than the other."""
-    return _pair_text(flip.bases[0]) if flip.bases else MISSING
-
-
-def how_sure(flip: Reconciliation) -> str:
-    """Whether somebody is right here, and how many processes that rests on."""
-    if not flip.bases:
-        return "not measured"
-    n = flip.bases[0].change.n
-    sure = "sure" if flip.right or _stages_disagree(flip) else "not sure"
-    return f"{sure}, {n} process{'' if n == 1 else 'es'}"
+def right_text(flip: Reconciliation, verdicts: Mapping[str, Verdict]) -> str:
+    """What the ledger says of each side that was judged, in its words."""
+    sides = [side.partition(": ") for side in flip.pairing.favours]
+    return "; ".join(f"{id_} ({words}) {outcome_text(verdicts[id_])}" for id_, _, words in sides if id_ in verdicts)
 
 
 def reversal_text(flip: Reconciliation) -> str:
     """What reverses a contradiction, and how sure that is."""
-    if _stages_disagree(flip):
+    if flip.by_stage:
         stages = [f"{_pair_text(pair)} {quantity_words(pair.quantity)}" for pair in flip.bases]
-        return f"the stage: {', '.join(stages)}"
+        return f"The stage reverses it: {', '.join(stages)}."
     if not flip.reversed_by:
-        return f"none of {len(flip.pairs)} comparisons"
+        return f"None of {len(flip.pairs)} comparisons reverses it."
     first = flip.reversed_by[0]
-    words = f"{condition_words(flip.pairing.changed_in(first))}: {_pair_text(first)} {quantity_words(first.quantity)}"
+    base = next(pair for pair in flip.bases if pair.quantity == first.quantity)
+    condition = condition_words(flip.pairing.changed_in(first))
     count = len(flip.reversed_by)
-    reverse = "reverses" if count == 1 else "reverse"
-    return f"{words} ({count} of {len(flip.pairs)} comparisons certainly {reverse} it)"
+    return (
+        f"{condition[0].upper()}{condition[1:]} reverses it: {flip.pairing.a_words}, {quantity_words(first.quantity)}, "
+        f"{_pair_text(first)} instead of {_pair_text(base)} ({count} of {len(flip.pairs)} comparisons certainly "
+        f"reverse{'s' if count == 1 else ''} it)."
+    )
 
 
 def _pair_text(pair: Pair) -> str:
@@ -243,7 +258,7 @@ def figure_table(rows: Sequence[FigureRow], study: Study, title: str = "") -> Ta
             Column("figure", [row.published.what for row in rows], least=_LEAST_LABEL),
             Column(str(study.year or "published"), [row.published.shown for row in rows]),
             Column("here", [ours_text(row) for row in rows]),
-            Column("ratio", [ratio_text(row) for row in rows], drop=1),
+            Column(f"here / {study.year or 'then'}", [ratio_text(row) for row in rows], drop=1),
             # It qualifies the number: it stays, below its row where room is short.
             Column("note", [row.note for row in rows], optional=True),
         ],
@@ -254,10 +269,10 @@ def figure_table(rows: Sequence[FigureRow], study: Study, title: str = "") -> Ta
 def short_figure_table(figures: Sequence[FigureEntry], study: Study) -> Table:
     """A line for each figure: the first of its numbers, and how many there are besides."""
     firsts = [figure.values[0] for figure in figures]
-    more = [f"{len(figure.values) - 1} more" if len(figure.values) > 1 else "" for figure in figures]
+    more = [f"+{len(figure.values) - 1}" if len(figure.values) > 1 else "" for figure in figures]
     _, _, *numbers, _ = figure_table(firsts, study).columns
     names = [(row.id, row.published.what) for row in firsts]
-    return Table([_named("figure", names), *numbers, Column("", more, drop=1, optional=True)])
+    return Table([_named("figure", names), *numbers, Column("more", more, drop=1, optional=True)])
 
 
 def short_claim_table(claims: Sequence[ClaimEntry]) -> Table:
@@ -266,9 +281,14 @@ def short_claim_table(claims: Sequence[ClaimEntry]) -> Table:
         [
             _named("claim", [(claim.item.id, claim.item.short) for claim in claims]),
             Column("here", [outcome_text(claim.verdict) for claim in claims]),
-            Column("number", [claim.verdict.effect_is for claim in claims], drop=1, dim=True),
+            Column("number", [_number_of(claim.verdict) for claim in claims], drop=1, dim=True),
         ]
     )
+
+
+def _number_of(verdict: Verdict) -> str:
+    """What the number that decided is of; empty where there is none."""
+    return verdict.effect_is if verdict.effect is not None else ""
 
 
 def _named(head: str, names: Sequence[tuple[str, str]]) -> Column:

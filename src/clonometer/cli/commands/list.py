@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from clonometer.cli.console import plain_width, print_json
 from clonometer.cli.options import examples, json_option
 
 if TYPE_CHECKING:
+    from clonometer.plan.about import About, Names
     from clonometer.plan.cell import CatalogueAxis
     from clonometer.plan.types import Catalogue
     from clonometer.runner.drivers import Drivers
@@ -54,7 +55,7 @@ def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:
         if wide:
             raise UsageError("--wide lists every name", "clonometer list NAME explains one")
         known = Names(catalogue, _sources(drivers))
-        meant = [asdict(each) for name in names for each in known.about(name)]
+        meant = [asdict(each) for name in names for each in _about(known, name)]
         if as_json:
             print_json({"schema": LIST_SCHEMA, "about": meant})
         else:
@@ -65,7 +66,33 @@ def command(names: tuple[str, ...], wide: bool, as_json: bool) -> None:
         print_json(listing)
     else:
         render = render_all if wide else render_screen
-        click.echo("\n".join(render(listing, plain_width())))
+        click.echo("\n".join([*render(listing, plain_width()), *_say_claims()]))
+
+
+def _about(known: Names, name: str) -> Sequence[About]:
+    """What a name means; the words of a published claim are one too."""
+    from clonometer.errors import UsageError
+    from clonometer.plan.about import About
+    from clonometer.studies.published import load_published
+
+    try:
+        return known.about(name)
+    except UsageError as error:
+        try:
+            claim = load_published().claim_worded(name)
+        except UsageError:
+            raise error from None
+        facts = (("study", claim.study),)
+        return [About("claim", claim.id, claim.text, facts, (), f"clonometer reproduce {claim.id}")]
+
+
+def _say_claims() -> list[str]:
+    """The claim that each study is known for, as it may be typed."""
+    from clonometer.studies.published import load_published
+
+    published = load_published()
+    claims = [published.item(study.headline).short for study in published.studies.values()]
+    return ["Published claims (clonometer reproduce WORDS):", *(f"  {claim}" for claim in claims)]
 
 
 def _sources(drivers: Drivers) -> Mapping[str, str]:

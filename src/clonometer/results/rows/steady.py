@@ -14,13 +14,15 @@ from clonometer.results.rows.groups import SampleGroup
 from clonometer.results.types import SteadyState
 from clonometer.stats.quantiles import median
 from clonometer.stats.segments import segment_medians
-from clonometer.stats.steps import LEAST_VALUES, evidence_limit, find_steps
+from clonometer.stats.steps import LEAST_VALUES, evidence_for, find_steps
 
 #: Neighbouring samples are taken together, so that a process is a series of at most so many medians.
 _MOST_BINS = 36
 #: A bin has so many samples at least: single launches are disturbed too often.
 _LEAST_IN_BIN = 2
 _STRIDE = 8
+#: How often a process that has no step gets one.
+_CHANCE = 0.003
 #: Steps below this share are no other level.
 _LEAST_STEP = 0.05
 
@@ -49,7 +51,7 @@ def steady_state(group: SampleGroup) -> SteadyState | None:
     rows = np.log(group.values[kept[:, None] + np.arange(length)])
     firsts = (np.arange(kept.size)[:, None] * length + edges[:-1]).ravel()
     series = segment_medians(rows.ravel(), firsts).reshape(kept.size, bins).T
-    steps_of = find_steps(series, evidence_limit(kept.size), stride=_STRIDE)
+    steps_of = find_steps(series, evidence_for(_CHANCE / kept.size, bins), stride=_STRIDE)
     places = [[edges[step.place] for step in steps if abs(step.size) >= np.log1p(_LEAST_STEP)] for steps in steps_of]
     last = [int(steps[-1]) if steps else 0 for steps in places]
     steady = [place for place in last if place <= length / 2]

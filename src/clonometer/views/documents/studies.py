@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from clonometer.studies.published import Study
-from clonometer.studies.types import ClaimEntry, FigureEntry, Reconciliation, Reproduction
+from clonometer.studies.types import DECIDES, ClaimEntry, FigureEntry, Reconciliation, Reproduction
 from clonometer.verdicts import Status
 from clonometer.views.document import (
     BulletList,
@@ -23,20 +24,18 @@ from clonometer.views.document import (
 )
 from clonometer.views.figures.types import Panel
 from clonometer.views.studies import (
-    STATUS_WORDS,
     STEP_WORDS,
     busy_text,
     condition_table,
     counts_text,
     effect_lines,
     figure_table,
-    how_sure,
     number_text,
-    ratio_here,
     reversal_text,
     right_text,
     short_claim_table,
     short_figure_table,
+    status_text,
     why_text,
 )
 from clonometer.views.study_figures import figure_specs
@@ -96,14 +95,15 @@ def _figure(entry: FigureEntry, study: Study) -> list[DocumentBlock]:
 
 
 def _contradiction(flip: Reconciliation, reproduction: Reproduction, *, wide: bool) -> list[DocumentBlock]:
-    """Who is right here, by how much, how sure that is, and what reverses it."""
+    """What the ledger says of each side, and what reverses the contradiction."""
+    verdicts = {entry.item.id: entry.verdict for entry in reproduction.entries}
     statement = JudgedStatement(
         "",
         flip.pairing.title,
-        f"{'right here: ' if flip.right else ''}{right_text(flip, reproduction.items)}",
-        "good" if flip.right else "",
-        f"{flip.pairing.a_words}: {ratio_here(flip)}",
-        f"{how_sure(flip).capitalize()}; reversed by {reversal_text(flip)}.",
+        right_text(flip, verdicts),
+        "",
+        "",
+        reversal_text(flip),
         "" if flip.next is None else STEP_WORDS[flip.next.does],
         "" if flip.next is None else flip.next.command,
     )
@@ -112,7 +112,6 @@ def _contradiction(flip: Reconciliation, reproduction: Reproduction, *, wide: bo
     tried = f"All {len(flip.pairs)} comparisons; {len(flip.reversed_by)} against the rest"
     return [
         statement,
-        Paragraph(f"{'; '.join(flip.pairing.sides)}."),
         Paragraph(flip.sentence),
         Fold("What each condition changes", [BulletList(effect_lines(flip) or ["Nothing was tried."])], True),
         Fold(tried, [TableBlock(condition_table(flip))]),
@@ -120,17 +119,30 @@ def _contradiction(flip: Reconciliation, reproduction: Reproduction, *, wide: bo
 
 
 def _heading(study: Study) -> list[DocumentBlock]:
-    named = study.author if study.author != "not stated" else ""
-    link = f"{named.split()[-1]} {study.year}" if named and study.year else study.id
-    heading = Heading(f"{named}: {study.title}" if named else study.title, link=link)
-    return [heading, Paragraph(f"{study.id}: {study.source}. {study.method}")]
+    link = f"{study.author.split()[-1]} {study.year}" if study.year else study.id
+    return [
+        Heading(f"{study.author}: {study.title}", link=link),
+        Paragraph(f"{study.id}: {study.source}. {study.method}"),
+    ]
 
 
 def _study_in_short(study: Study, reproduction: Reproduction) -> list[list[DocumentBlock]]:
     claims, figures = reproduction.claims(study.id), reproduction.figures(study.id)
+    # The command that shows it reversed stands above, with the contradiction.
+    first = [
+        _claim(
+            claim if step is not None and step.does == DECIDES else replace(claim, next=None),
+            study.headline,
+            wide=False,
+        )
+        for claim in claims
+        for step in [claim.next]
+        if claim.item.id == study.headline
+    ]
+    others = [claim for claim in claims if claim.item.id != study.headline]
     return [
-        _heading(study),
-        [TableBlock(short_claim_table(claims))] if claims else [],
+        [*_heading(study), *first],
+        [TableBlock(short_claim_table(others))] if others else [],
         [TableBlock(short_figure_table(figures, study))] if figures else [],
     ]
 
@@ -162,9 +174,11 @@ def _claim(claim: ClaimEntry, name: str, *, wide: bool) -> JudgedStatement:
     return JudgedStatement(
         name,
         claim.item.text,
-        STATUS_WORDS[verdict.status],
+        status_text(verdict),
         _TONES.get(verdict.status, ""),
-        f"{number}{' ' if verdict.effect_is.startswith('ms ') else ', '}{verdict.effect_is}" if number else "",
+        f"{number}{' of ' if number.endswith(' ms') else ', '}{verdict.effect_is}"
+        if number and verdict.effect is not None and not verdict.counted
+        else number,
         why_text(claim),
         "" if step is None else STEP_WORDS[step.does],
         "" if step is None else step.command,
