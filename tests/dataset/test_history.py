@@ -15,7 +15,7 @@ from tools.json_schema import schema_of
 
 from clonometer.dataset import folders
 from clonometer.dataset.boots import beyond_boots, boot_change, second_boot
-from clonometer.dataset.history import HistoryLimits, find_history, judged_steps
+from clonometer.dataset.history import HistoryLimits, find_history, judged_steps, ruled_steps
 from clonometer.dataset.history_types import BOOTS, FEW_RUNS, History
 from clonometer.dataset.load import Dataset, load
 from clonometer.dataset.points import points_of, read_points
@@ -23,7 +23,6 @@ from clonometer.dataset.summary import summarize_file
 from clonometer.errors import InputError
 from clonometer.records import to_json
 from clonometer.runfile.summaries import write_part
-from clonometer.stats.steps import evidence_limit, find_steps
 from clonometer.verdicts import Gate
 from clonometer.views.documents.history import history_document
 from clonometer.views.exports.history import openmetrics_text
@@ -165,16 +164,13 @@ def test_openmetrics_come_back_as_they_were_written(tmp_path: Path, stepped: Dat
         read_points(path)
 
 
-LIMIT = evidence_limit(1)
-
-
 def judged(levels: list[float], days: int = 30) -> list[tuple[int, str | None]]:
     """The steps of boots with such levels, and why each is not sure."""
     random = np.random.default_rng(3)
     boots = [str(number) for number in range(len(levels)) for _ in range(days)]
     logs = np.repeat(levels, days) + 0.01 * random.normal(size=len(boots))
-    steps = find_steps(logs[:, None], LIMIT)[0]
-    return [(each.step.place, each.unsure) for each in judged_steps(logs, boots, steps, LIMIT)]
+    [steps], levels = ruled_steps([logs])
+    return [(each.step.place, each.unsure) for each in judged_steps(logs, boots, steps, levels)]
 
 
 def test_a_new_level_with_a_boot_is_sure_once_a_second_boot_has_it() -> None:
@@ -187,8 +183,8 @@ def test_a_new_level_with_a_boot_is_sure_once_a_second_boot_has_it() -> None:
 def test_without_boots_a_step_is_sure_with_seven_runs_and_suspected_before() -> None:
     logs = np.where(np.arange(60) >= 50, 0.1, 0.0) + 0.01 * np.random.default_rng(1).normal(size=60)
     for size, unsure in ((54, FEW_RUNS), (60, None)):
-        steps = find_steps(logs[:size, None], LIMIT)[0]
-        listed = judged_steps(logs[:size], [None] * size, steps, LIMIT)
+        [steps], levels = ruled_steps([logs[:size]])
+        listed = judged_steps(logs[:size], [None] * size, steps, levels)
         assert [(each.step.place, each.unsure) for each in listed] == [(50, unsure)]
 
 
@@ -208,3 +204,44 @@ def test_where_the_boot_changed() -> None:
     assert boot_change(boots, 3, 0, 4) is None
     assert second_boot(boots, 3) == 5
     assert second_boot(boots, 5) is None
+
+
+NULLS = {
+    "independent": lambda random, shape: 0.05 * random.normal(size=shape),
+    "two levels": lambda random, shape: 0.05 * random.normal(size=shape) + 0.3 * random.integers(0, 2, size=shape),
+    "each wanders": lambda random, shape: 0.05 * random.normal(size=shape) + 0.1 * wandering(random, shape),
+    "all wander": lambda random, shape: 0.05 * random.normal(size=shape) + 0.1 * wandering(random, (shape[0], 1)),
+}
+
+
+def wandering(random: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    values = random.normal(size=shape)
+    for run in range(1, shape[0]):
+        values[run] = 0.9 * values[run - 1] + values[run] * np.sqrt(1 - 0.81)
+    return values
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_folders_of_twenty_runs_in_which_nothing_changed_have_no_sure_step(name: str) -> None:
+    """Of 20 rows each; what is likely may be wrong in one of four folders."""
+    random = np.random.default_rng(4)
+    sure = likely = 0
+    for _ in range(20):
+        steps, _ = ruled_steps([*NULLS[name](random, (20, 20)).T])
+        sure += any(judged.unsure is None for its in steps for judged in its)
+        likely += any(map(bool, steps))
+    assert sure <= 1
+    assert likely <= 5
+
+
+@pytest.mark.parametrize("changed", [1, 20])
+def test_a_step_of_half_is_found_in_twenty_runs_that_scatter(changed: int) -> None:
+    """In one row of twenty, and in all of them: nearly each of these rows is found."""
+    random = np.random.default_rng(5)
+    found = 0
+    for _ in range(20):
+        values = NULLS["independent"](random, (20, 20))
+        values[10:, :changed] += np.log(1.5)
+        steps, _ = ruled_steps([*values.T])
+        found += sum(any(judged.unsure is None for judged in its) for its in steps[:changed])
+    assert found >= 0.85 * 20 * changed

@@ -37,7 +37,8 @@ class Study:
     @property
     def source(self) -> str:
         """Year and machine, in words."""
-        return f"{self.year or 'undated'}, {self.machine}"
+        machine = f"{'machine ' if self.machine.startswith('not stated') else ''}{self.machine}"
+        return f"{self.year or 'undated'}, {machine}"
 
 
 @dataclass(frozen=True)
