@@ -111,16 +111,16 @@ def _few_runs() -> Iterator[Line]:
     for name, noise in NOISES.items():
         random = np.random.default_rng(2)
         loud = replace(noise, independent=5 * noise.independent, wandering=5 * noise.wandering)
-        said = {"false": 0, "one": 0, "all": 0}
+        counts = {"false": 0, "one": 0, "all": 0}
         for _ in range(FOLDERS):
             for kind, changed in (("false", 0), ("one", 1), ("all", ROWS)):
                 values = loud.draw(random, RUNS, ROWS)
                 values[RUNS // 2 :, :changed] += np.log(FACTOR)
-                found = sure_steps(values)
-                said[kind] += any(found) if not changed else sum(map(bool, found[:changed]))
-        yield _share(f"{name}.folders_of_{RUNS}_runs", said["false"], FOLDERS, 0.05, "with a sure step that is none")
+                steps = sure_steps(values)
+                counts[kind] += any(steps) if not changed else sum(map(bool, steps[:changed]))
+        yield _share(f"{name}.folders_of_{RUNS}_runs", counts["false"], FOLDERS, 0.05, "with a sure step that is none")
         for kind, of in (("one", FOLDERS), ("all", FOLDERS * ROWS)):
-            yield _share(f"{name}.found_{FACTOR}_in_{kind}", said[kind], of, None, f"step of {FACTOR} in {kind}")
+            yield _share(f"{name}.found_{FACTOR}_in_{kind}", counts[kind], of, None, f"step of {FACTOR} in {kind}")
 
 
 def other_years(random: np.random.Generator, years: int) -> Iterator[tuple[str, Floats, list[str | None]]]:

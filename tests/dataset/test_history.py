@@ -238,10 +238,10 @@ def test_folders_of_twenty_runs_in_which_nothing_changed_have_no_sure_step(name:
 def test_a_step_of_half_is_found_in_twenty_runs_that_scatter(changed: int) -> None:
     """In one row of twenty, and in all of them: nearly each of these rows is found."""
     random = np.random.default_rng(5)
-    found = 0
+    n_found = 0
     for _ in range(20):
         values = NULLS["independent"](random, (20, 20))
         values[10:, :changed] += np.log(1.5)
         steps, _ = ruled_steps([*values.T])
-        found += sum(any(judged.unsure is None for judged in its) for its in steps[:changed])
-    assert found >= 0.85 * 20 * changed
+        n_found += sum(any(judged.unsure is None for judged in its) for its in steps[:changed])
+    assert n_found >= 0.85 * 20 * changed

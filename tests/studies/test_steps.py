@@ -14,6 +14,7 @@ from clonometer.cli.commands.run import command as run
 from clonometer.errors import UsageError
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.studies.answer import answer
+from clonometer.studies.cells import axes_of
 from clonometer.studies.measured import CALL_MOVED, CALL_STAYED, FACTS, MIGRATED, SCATTER, SINGLE
 from clonometer.studies.needs import needs_of, restricted
 from clonometer.studies.pairings import PAIRINGS
@@ -53,6 +54,14 @@ def test_a_claim_needs_few_cells_and_each_is_measured_once():
     assert {cell.partition("[")[0] for cell in needs.cells} == {"launch.fork", "launch.pthread"}
     assert not needs.explained
     assert not needs.observed
+
+
+def test_a_claim_that_gives_a_number_needs_the_sizes_that_it_is_solved_through():
+    for id_, least in (("L6", 10), ("B6", 6)):
+        needs, _ = needed(id_)
+        sizes = {axes_of(cell)[1].get("parent_bytes", "0") for cell in needs.cells}
+        assert len(sizes) >= 3, id_
+        assert least <= len(needs.cells) <= 24
 
 
 def test_what_a_claim_looks_up_besides_its_evidence_is_needed_too():

@@ -157,17 +157,17 @@ def ruled_steps(
     ]
     p_values = iter([contrast.p for contrast in contrasts])
     levels = Levels.of([contrast.p for contrast in contrasts], family=len(listed))
-    said = []
+    ruled = []
     for steps in located:
         words = [levels.word(next(p_values)) for _ in steps]
-        said.append(
+        ruled.append(
             [
                 JudgedStep(step, None if word == Word.SURE else CHANCE, step.place)
                 for step, word in zip(steps, words, strict=True)
                 if word != Word.OPEN
             ]
         )
-    return said, levels
+    return ruled, levels
 
 
 def _contrast(logs: NDArray[Any], begin: int, step: Step, end: int) -> Contrast:

@@ -15,7 +15,7 @@ from clonometer.studies.judge import CALL, REAPED, RUNS, Judge, MissingEvidenceE
 from clonometer.studies.sizes import sized
 from clonometer.studies.thresholds import DIFFERS, QUARTER, TENTH
 from clonometer.studies.types import Verdict
-from clonometer.studies.verdicts import Outcome, over_conditions, over_demands, ruled, verdict
+from clonometer.studies.verdicts import Chances, over_conditions, over_demands, ruled, verdict
 from clonometer.tracing.types import Versus
 from clonometer.units import format_duration_interval, format_ratio
 from clonometer.verdicts import Status
@@ -86,7 +86,7 @@ def _taken_to_pieces(judge: Judge, versus: Versus, both: str, cells: tuple[str, 
     below, above = ((end - share.value) / score(1 - CONFIDENCE) for end in (share.low, share.high))
     change = LogChange(share.value - _ALL, -below, above)
     p = change.p_value() if math.isfinite(below) and math.isfinite(above) else 1.0
-    outcome = Outcome(p, 1.0) if change.value < 0 else Outcome(1.0, p)
+    outcome = Chances(p, 1.0) if change.value < 0 else Chances(1.0, p)
     over = ", ".join(f"{side.overhead.value:+.0%}" for side in (versus.first, versus.second))
     reason = (
         f"{both} Split into parts ({versus.first.tier.how}; tracing changed their length by {over}), a process takes "
@@ -95,8 +95,8 @@ def _taken_to_pieces(judge: Judge, versus: Versus, both: str, cells: tuple[str, 
     )
     evidence = (*cells, EXPLANATIONS[LOOP].evidence)
     ends = (share.low, share.high)
-    said = Verdict(Status.UNKNOWN, reason, share.value, ends, "the call's share of the difference", evidence)
-    return ruled(said, outcome, judge.bars)
+    draft = Verdict(Status.UNKNOWN, reason, share.value, ends, "the call's share of the difference", evidence)
+    return ruled(draft, outcome, judge.bars)
 
 
 def _by_stages(judge: Judge, whole: float) -> str:

@@ -169,8 +169,8 @@ def s15(judge: Judge) -> Verdict:
         f"{_placed(judge, cells)}."
     )
     lead = max(rare, key=lambda part: part.value.value).value
-    said = Verdict(Status.UNKNOWN, reason, lead.value, (lead.low, lead.high), "share that migrates", tuple(cells))
-    return ruled(said, outcome, judge.bars)
+    draft = Verdict(Status.UNKNOWN, reason, lead.value, (lead.low, lead.high), "share that migrates", tuple(cells))
+    return ruled(draft, outcome, judge.bars)
 
 
 def _as_sysel(text: str) -> bool:

@@ -68,10 +68,14 @@ def needs_of(item: Item, plans: Sequence[Plan], host: Mapping[str, Any]) -> Need
     looks through all cells names those that it used. If it would not use the same with these alone, it needs all that
     is in the plans where they are.
     """
-    everything = _Everything((cell.text for plan in plans for cell in plan.cells), host)
+    cells = [cell.text for plan in plans for cell in plan.cells]
+    everything = _Everything(cells, host)
     named = _named(item, everything)
     scanned = everything.asked >= frozenset(everything.cells)
     used = named if scanned else named | everything.asked
+    if item.size is not None:
+        # The memory that gives the number is solved for through all sizes.
+        used |= _named(item, _Everything(cells, host), with_pairs=True)
     alone = _Everything(used, host)
     if _named(item, alone) != named:
         holding = [plan for plan in plans if used & {cell.text for cell in plan.cells}]
@@ -79,10 +83,10 @@ def needs_of(item: Item, plans: Sequence[Plan], host: Mapping[str, Any]) -> Need
     return Needs(used, frozenset(everything.explained), everything.demos)
 
 
-def _named(item: Item, everything: _Everything) -> frozenset[str]:
+def _named(item: Item, everything: _Everything, *, with_pairs: bool = False) -> frozenset[str]:
     """The planned cells that an item rests on when it is judged."""
     judge = Judge(everything)
-    judge.pairs = {pairing.id: () for pairing in PAIRINGS}
+    judge.pairs = {} if with_pairs else {pairing.id: () for pairing in PAIRINGS}
     everything.explained.clear()
     if item.kind == "figure":
         named = [cell for row in figure_rows(item, everything, judge) for cell in row.cells]

@@ -68,9 +68,9 @@ def _given(judge: Judge, published: float, part: JudgedPart, thread: str, quanti
     wanted = axes_of(thread)[1]
     heaps = _with_heaps(judge, wanted, quantity)
     if len(heaps) >= _LEAST_SIZES:
-        own = parent_bytes(thread)
-        here = f"{format_ratio(*part.value.ends).partition(' ')[0]} times"
-        ours = f"{here} {f'with {approximate_bytes(own)}' if own else 'without'}"
+        memory = parent_bytes(thread)
+        ratio_words = f"{format_ratio(*part.value.ends).partition(' ')[0]} times"
+        ours = f"{ratio_words} {f'with {approximate_bytes(memory)}' if memory else 'without'}"
         return _solved(judge, published, ours, heaps, quantity)
     others = [pair for pair in _pairs(judge, quantity) if _is_as_published(judge, pair, published)]
     if not others:
@@ -143,4 +143,6 @@ def _none_gives(judge: Judge, published: float, quantity: str) -> str:
     if not ratios:
         return f"No other condition was measured that could give {published:g} times."
     least, most = ratios[0].text, ratios[-1].text
+    if len(ratios) == 1:
+        return f"No condition that was measured gives {published:g} times here."
     return f"None of {len(ratios)} conditions gives {published:g} times here: they give {least} to {most}."

@@ -56,7 +56,7 @@ class JudgedPart:
     @property
     def outcome(self) -> Status:
         """Whether it is surely so, or surely not so; else unknown."""
-        return Outcome(self.met, self.missed).status(self.bars.yes.sure, self.bars.no.sure)
+        return Chances(self.met, self.missed).status(self.bars.yes.sure, self.bars.no.sure)
 
     @property
     def margin(self) -> float:
@@ -91,7 +91,7 @@ def _share_text(value: float, low: float, high: float) -> str:
     return f"{format_share(value)} ({format_share(low)} to {format_share(high)})"
 
 
-class Outcome(NamedTuple):
+class Chances(NamedTuple):
     """The p-values of a claim's being so, of its not being so, and of its being so under some conditions at least."""
 
     holds: float
@@ -107,10 +107,10 @@ class Outcome(NamedTuple):
         return Status.UNKNOWN
 
 
-Rule = Callable[[Sequence[JudgedPart]], Outcome]
+Rule = Callable[[Sequence[JudgedPart]], Chances]
 
 
-def over_conditions(parts: Sequence[JudgedPart]) -> Outcome:
+def over_conditions(parts: Sequence[JudgedPart]) -> Chances:
     """A claim that is made of all conditions it is tested under: it depends where they disagree.
 
     It holds where each part is a yes (an intersection-union test [1]_: that no condition was chosen needs no
@@ -125,14 +125,14 @@ def over_conditions(parts: Sequence[JudgedPart]) -> Outcome:
     return over_demands(parts)._replace(somewhere=simes_p([part.met for part in parts]))
 
 
-def over_demands(parts: Sequence[JudgedPart]) -> Outcome:
+def over_demands(parts: Sequence[JudgedPart]) -> Chances:
     """A claim that makes several demands, all of which must be met."""
-    return Outcome(max(part.met for part in parts), simes_p([part.missed for part in parts]))
+    return Chances(max(part.met for part in parts), simes_p([part.missed for part in parts]))
 
 
-def over_some(parts: Sequence[JudgedPart]) -> Outcome:
+def over_some(parts: Sequence[JudgedPart]) -> Chances:
     """A claim that something can be so: one part that is so among all is enough."""
-    return Outcome(simes_p([part.met for part in parts]), max(part.missed for part in parts))
+    return Chances(simes_p([part.met for part in parts]), max(part.missed for part in parts))
 
 
 def verdict(rule: Rule, parts: Sequence[JudgedPart], words: str, effect_is: str) -> Verdict:
@@ -141,7 +141,7 @@ def verdict(rule: Rule, parts: Sequence[JudgedPart], words: str, effect_is: str)
     outcome = rule(parts)
     lead = _lead(outcome.status(bars.yes.sure, bars.no.sure), parts)
     is_number = lead.value.n >= FEWEST_PROCESSES
-    said = Verdict(
+    draft = Verdict(
         Status.UNKNOWN,
         f"{words}{tally(parts)}: {'; '.join(part.text for part in parts)}.",
         lead.value.value if is_number else None,
@@ -150,7 +150,7 @@ def verdict(rule: Rule, parts: Sequence[JudgedPart], words: str, effect_is: str)
         tuple(dict.fromkeys(cell for part in parts for cell in part.cells)),
         at_least=lead.least if is_number else None,
     )
-    return ruled(said, outcome, bars)
+    return ruled(draft, outcome, bars)
 
 
 def _effect_is(part: JudgedPart, words: str) -> str:
@@ -158,16 +158,16 @@ def _effect_is(part: JudgedPart, words: str) -> str:
     return words if n >= FEWEST_PROCESSES else f"{FEW}{n} process{'' if n == 1 else 'es'}"
 
 
-def ruled(said: Verdict, outcome: Outcome, bars: Bars) -> Verdict:
+def ruled(draft: Verdict, outcome: Chances, bars: Bars) -> Verdict:
     """Say what p-values mean at the levels of an answer, beside what is said already."""
     status, likely = (outcome.status(yes, no) for yes, no in zip(*bars, strict=True))
     word = Word.SURE if status != Status.UNKNOWN else Word.LIKELY if likely != Status.UNKNOWN else Word.OPEN
     return replace(
-        said,
+        draft,
         status=status,
         word=word,
         likely=likely if word == Word.LIKELY else None,
-        at_least=said.at_least if word == Word.SURE else None,
+        at_least=draft.at_least if word == Word.SURE else None,
         p=(min(outcome.holds, outcome.somewhere), outcome.fails),
     )
 
