@@ -169,8 +169,8 @@ def judged(levels: list[float], days: int = 30) -> list[tuple[int, str | None]]:
     random = np.random.default_rng(3)
     boots = [str(number) for number in range(len(levels)) for _ in range(days)]
     logs = np.repeat(levels, days) + 0.01 * random.normal(size=len(boots))
-    [steps], levels = ruled_steps([logs])
-    return [(each.step.place, each.unsure) for each in judged_steps(logs, boots, steps, levels)]
+    [steps], rates = ruled_steps([logs])
+    return [(each.step.place, each.unsure) for each in judged_steps(logs, boots, steps, rates)]
 
 
 def test_a_new_level_with_a_boot_is_sure_once_a_second_boot_has_it() -> None:

@@ -129,7 +129,12 @@ def why_text(claim: ClaimEntry) -> str:
     if verdict.effect_is.startswith(FEW):
         return "Undecided: a ratio needs at least 6 processes."
     answer = f" {verdict.size.answer}" if verdict.size is not None and verdict.size.answer else ""
-    return f"{_DECIDED[verdict.status]}{among}{needs}.{answer}"
+    decided = _DECIDED[verdict.status]
+    if verdict.status == Status.HOLDS_IN_DIRECTION and verdict.size is not None:
+        decided = (
+            decided if verdict.size.agrees == Status.FAILS else "The direction agrees with the study, the size is open"
+        )
+    return f"{decided}{among}{needs}.{answer}"
 
 
 def status_text(verdict: Verdict) -> str:
