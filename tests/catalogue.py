@@ -1,7 +1,7 @@
 """What the drivers say of themselves, frozen in ``tests/data/describe.json``: the catalogue of tests that start none.
 
 By hand, tests describe only what no driver has: an invented family, a broken driver, a hostile file. The fake driver
-has a part of the same file (`tests/fakes/fake_catalogue.py`). `tests/families/test_frozen_description.py` compares the
+has a part of the same file (`tests/fakes/fake_catalogue.py`). `tests/families/test_families.py` compares the
 file with the built drivers.
 """
 
