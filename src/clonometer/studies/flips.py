@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from clonometer.results.rows.run_estimates import RunEstimate
+from clonometer.results.types import FEWEST_PROCESSES
 from clonometer.stats.factorial import DesignPoint, factorial_effects
 from clonometer.stats.verdict import ERROR_RATE, Levels
 from clonometer.studies.cells import axes_of, cell, condition_words, quantity_words
@@ -131,7 +132,7 @@ def _effects(pairing: Pairing, design: Design, quantity: str, judge: Judge) -> l
                 axis: value for axis, value in condition.items() if name == pairing.a or axis not in design.first_only
             }
             row = judge.measured.find(cell(workload, **fixed, **axes), quantity)
-            if row is not None and row.processes.values.min() > 0:
+            if row is not None and row.n_processes >= FEWEST_PROCESSES and row.processes.values.min() > 0:
                 sides.append(row)
         if len(sides) < 2:
             return []
