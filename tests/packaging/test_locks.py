@@ -31,5 +31,5 @@ def test_every_locked_package_takes_the_oldest_python_that_the_project_takes() -
         for name in _pinned()
         if any(importlib.metadata.distributions(name=name))
     }
-    assert len(asked) > 90  # cmake is not installed where the system's own will do
+    assert len(asked) > 25  # all of them only where all tests are run (make test ALL=yes)
     assert not {name: python for name, python in asked.items() if oldest not in SpecifierSet(python)}
