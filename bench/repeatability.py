@@ -16,7 +16,7 @@ import numpy as np
 import clonometer
 from bench.harness import Line, compile_c, say
 from clonometer.results.types import Estimate
-from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.rank_sum import ratio_interval
 
 LEAST_SHARE = 0.90
 MOST_OFF = 0.05
@@ -137,11 +137,11 @@ def _line(name: str, value: float, limit: float | None, unit: str, note: str) ->
 
 def _ratios(rows: Sequence[dict[Key, Estimate]]) -> Iterator[Ratio]:
     """The ratio of every warm row that both runs have in at least six processes; prints those that are off."""
-    for count, key in enumerate(sorted(set(rows[0]) & set(rows[1]), key=str)):
+    for key in sorted(set(rows[0]) & set(rows[1]), key=str):
         pair = [side[key].process_medians for side in rows]
         if min(map(len, pair)) < FEWEST_PROCESSES:
             continue
-        ratio = ratio_of_medians(*(Processes.of(values) for values in pair), seed=count)
+        ratio = ratio_interval(*pair)
         if not ratio.low <= 1 <= ratio.high or abs(ratio.value - 1) > MOST_OFF:
             print(f"  {' '.join(map(str, key))}: {ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]")
         yield Ratio(ratio.value, ratio.low, ratio.high)

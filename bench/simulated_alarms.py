@@ -31,7 +31,7 @@ from clonometer.results.compare.variance import FIRST_SHARE, UNKNOWN_VARIANCE, B
 from clonometer.results.noise.noise import rate_interval
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import LEAST_EFFECT
-from clonometer.stats.bootstrap import Processes
+from clonometer.stats.processes import Processes
 from clonometer.verdicts import Direction, Gate
 
 CHECKS = int(os.environ.get("BENCH_CHECKS", "200"))

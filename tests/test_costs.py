@@ -67,7 +67,7 @@ def test_what_is_kept_names_files_that_exist() -> None:
         ("core/tracer/fast.c", "tests/integration/test_explain.py"),
         ("drivers/perl/driver.pl", "tests/integration/test_perl_driver.py"),
         ("src/clonometer/cli/commands/reproduce.py", "tests/cli/test_reproduce.py"),
-        ("src/clonometer/stats/bootstrap.py", "tests/stats/test_bootstrap.py"),
+        ("src/clonometer/stats/processes.py", "tests/stats/test_processes.py"),
         ("src/clonometer/views/html/page.py", "tests/browser/test_pages.py"),
         ("docs/methods.md", "tests/test_docs.py"),
         ("tools/tidy.py", "tests/tools/test_tidy.py"),

@@ -13,7 +13,7 @@ from clonometer.stats.segments import segment_medians
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
 RANDOM = np.random.default_rng(40)
-SHAPES = {"modes.several", "level.drift", "warm_up.long", "outliers.explained"}
+SHAPES = {"level.drift", "warm_up.long", "outliers.explained"}
 
 
 def _reaped(run: Any) -> Estimate:
@@ -30,7 +30,7 @@ def test_mean_and_mad_are_those_of_the_samples(builder: Any) -> None:
     row = _reaped(builder.run)
     assert row.mean_ns == pytest.approx(values.mean())  # processes of the same length
     assert row.mad_ns == np.median(np.abs(values - np.median(values)))
-    assert (row.n_modes, row.modes, row.drift, row.warm_up) == (1, (), None, None)
+    assert (row.drift, row.warm_up) == (None, None)
 
 
 def test_quiet_runs_get_none_of_these_warnings(make_builder: Any) -> None:
@@ -40,17 +40,6 @@ def test_quiet_runs_get_none_of_these_warnings(make_builder: Any) -> None:
         builder.cell("launch.fork", FORK, spread=0.05, processes=20)
         warned += [_sentences(row) for row in summarize(builder.run).cells]
     assert [sentences for sentences in warned if sentences] == []
-
-
-def test_two_modes_are_told_with_their_places(builder: Any) -> None:
-    text = builder.cell("launch.fork", FORK, spread=0.02)
-    slow = RANDOM.random(builder.run.data[text]["reaped_ns"].size) < 0.3
-    builder.run.data[text]["reaped_ns"][slow] *= 2
-    row = _reaped(builder.run)
-    assert row.n_modes == 2
-    assert [round(mode.value_ns, -4) for mode in row.modes] == [90_000, 180_000]
-    assert row.modes[1].share == pytest.approx(0.3, abs=0.05)
-    assert "modes.several" in _sentences(row)
 
 
 @pytest.mark.parametrize("rise", [0.3, -0.2])
@@ -165,5 +154,5 @@ def test_constant_samples_have_no_outliers_and_one_mode(builder: Any) -> None:
         builder.run.data[text][name][:] = value
     row = _reaped(builder.run)
     assert (row.median_low_ns, row.median_high_ns, row.mad_ns) == (90_000, 90_000, 0)
-    assert (row.n_modes, row.outliers) == (1, Outliers(count=0, causes={}, unexplained=0))
+    assert row.outliers == Outliers(count=0, causes={}, unexplained=0)
     assert _sentences(row) == {}

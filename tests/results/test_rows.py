@@ -12,10 +12,10 @@ from clonometer.results.compare.comparison import compare_cells
 from clonometer.results.compare.sides import read_side
 from clonometer.results.findings import comparing
 from clonometer.results.findings.comparing import PairwiseTests
-from clonometer.results.rows.ratio import no_ratio_of, ratio_of
+from clonometer.results.rows.ratio import no_ratio_of
 from clonometer.results.rows.run_estimates import RunEstimates
 from clonometer.results.summary import summarize
-from clonometer.stats.bootstrap import Processes
+from clonometer.stats.processes import Processes
 from clonometer.verdicts import Direction
 
 FORK = {"call_returns_ns": 50_000, "task_runs_ns": 60_000, "reaped_ns": 90_000}
@@ -61,23 +61,13 @@ def test_there_is_no_ratio_to_nothing(estimates: RunEstimates) -> None:
     assert no_ratio_of(row, replace(row, processes=Processes.of(values))) is not None
 
 
-def test_a_pair_is_resampled_once(estimates: RunEstimates, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_is_compared_once(estimates: RunEstimates, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     ratio_of = comparing.ratio_of
-    monkeypatch.setattr(comparing, "ratio_of", lambda *rows, **how: made.append(rows) or ratio_of(*rows, **how))
+    monkeypatch.setattr(comparing, "ratio_of", lambda *rows: made.append(rows) or ratio_of(*rows))
     tests, row = PairwiseTests(estimates, 1), estimates.rows[0]
     assert tests.compare(row, row) == tests.compare(row, row)
     assert len(made) == 1
-
-
-def test_the_runs_seed_and_the_rows_decide_what_a_ratio_is_resampled_with(estimates: RunEstimates) -> None:
-    fork, pthread = (
-        next(row for row in estimates.all_rows if row.cell.startswith(workload))
-        for workload in ("launch.fork", "launch.pthread")
-    )
-    first, again, other = (ratio_of(fork, pthread, seed=seed) for seed in (1, 1, 2))
-    assert first == again
-    assert (first.low, first.high) != (other.low, other.high)
 
 
 SLOWER = Change(base="thread", other="fork", value=4.0, low=2.0, high=5.0, direction=Direction.MORE, n=12)

@@ -46,7 +46,7 @@ def test_one_sample(builder: Any) -> None:
     builder.cell("launch.fork", FORK, "cold", processes=1)
     results = summarize(builder.run)
     row = results.cells[-1]
-    assert (row.n_samples, row.median_low_ns, row.p99_ns, row.mad_ns, row.n_modes) == (1, None, None, 0.0, 1)
+    assert (row.n_samples, row.median_low_ns, row.p99_ns, row.mad_ns) == (1, None, None, 0.0)
     assert row.mean_ns == row.median_ns == row.min_ns
     assert "95% interval" in _everywhere(results)
     assert "processes.few" in {warning.id for warning in row.warnings}
@@ -77,15 +77,4 @@ def test_samples_at_the_clocks_resolution(builder: Any) -> None:
     row = results.cells[-1]
     assert row.resolution_ns == 40.0
     assert (row.median_low_ns or 0) <= (row.median_ns or 0) <= (row.median_high_ns or 0)
-    assert row.n_modes is None
     _everywhere(results)
-
-
-def test_two_ticks_are_one_mode(builder: Any) -> None:
-    builder.run.metadata["clock"]["clock_hz"] = 25_000_000
-    text = builder.cell("launch.none", {"call_returns_ns": 400, "reaped_ns": 400}, None)
-    random = np.random.default_rng(3)
-    for name in ("call_returns_ns", "reaped_ns"):
-        builder.run.data[text][name][:] = 400 + 40 * random.integers(0, 2, builder.run.data[text][name].size)
-    builder.run.data[text]["reaped_ns"][:] = builder.run.data[text]["call_returns_ns"]
-    assert {row.n_modes for row in summarize(builder.run).cells} == {1}

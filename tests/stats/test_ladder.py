@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.ladder import ladder_of_differences
+from clonometer.stats.processes import Processes
 
 # Threads take 10 more; 6 of it are one thing, 3 another, 1 remains.
 THREADS, PROCESSES = (30.0, 24.0, 21.0), (20.0, 20.0, 20.0)

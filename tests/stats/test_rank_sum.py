@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from clonometer.stats.rank_sum import least_p, rank_sum_p, shift_interval
+from clonometer.stats.rank_sum import least_p, rank_sum_p, ratio_interval, shift_interval
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 5), (5, 3), (12, 12), (12, 24), (40, 40)])
@@ -83,9 +84,39 @@ def test_the_interval_of_a_shift_is_the_test_turned_around(n: int, m: int) -> No
         assert min(rank_sum_p(a - end + outwards, b)) > 0.025
 
 
-def test_so_few_values_that_nothing_is_rejected_have_no_interval() -> None:
-    assert shift_interval([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]) is None
-    assert shift_interval([1.0, 2.0, 3.0, 4.0], [4.0, 5.0, 6.0, 7.0]) is not None
+def test_so_few_values_that_nothing_is_rejected_claim_no_more_than_they_cover() -> None:
+    few = shift_interval([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+    assert (few.ends, few.n, few.reaches_nominal) == ((-3.0, -5.0, -1.0), 3, False)
+    assert few.confidence == pytest.approx(1 - 2 / 20)
+    assert shift_interval([1.0, 2.0, 3.0, 4.0], [4.0, 5.0, 6.0, 7.0]).reaches_nominal
+    alone = ratio_interval([3.0], [1.0])
+    assert (alone.confidence, alone.n, alone.reaches_nominal) == (0.0, 1, False)
+
+
+@pytest.mark.parametrize(("n", "least"), [(3, 0.87), (5, 0.93), (6, 0.93), (12, 0.92), (24, 0.92), (60, 0.92)])
+def test_the_interval_of_a_ratio_covers_what_it_says(n: int, least: float) -> None:
+    random = np.random.default_rng(n)
+    sides = random.lognormal(0, 0.2, (800, 2, n))
+    assert np.mean([ratio_interval(3 * a, b).contains(3.0) for a, b in sides]) >= least
+
+
+def test_two_levels_of_processes_hardly_move_the_ratio() -> None:
+    """Of such sides the ratio of medians scatters by 10%: it jumps between the levels."""
+    random = np.random.default_rng(5)
+    logs = 0.3 * random.integers(0, 2, (300, 2, 24)) + random.normal(0, 0.03, (300, 2, 24))
+    values = [math.log(ratio_interval(np.exp(a), np.exp(b)).value) for a, b in logs]
+    assert np.std(values) < 0.05
+    assert np.std(np.subtract(*np.median(logs, axis=2).T)) > 0.1
+
+
+@pytest.mark.parametrize(("a", "b"), [([1.0, 2.0], [0.0, 1.0]), ([0.0], [1.0]), ([-1.0], [1.0])])
+def test_there_is_no_ratio_to_nothing(a: list[float], b: list[float]) -> None:
+    with pytest.raises(ValueError, match="positive values on both sides"):
+        ratio_interval(a, b)
+
+
+def test_a_difference_has_a_sign() -> None:
+    assert shift_interval([1.0, 1.1] * 5, [3.0, 3.1] * 5).high < 0
 
 
 def test_values_that_are_all_alike_are_not_shifted() -> None:

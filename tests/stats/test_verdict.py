@@ -29,13 +29,17 @@ def test_what_processes_share_counts_however_narrow_the_interval() -> None:
     assert words_of(Contrast(wide, 1e-6)) == [(Word.LIKELY, Direction.UNKNOWN)]
 
 
-def test_the_question_that_was_asked_first_is_tested_alone() -> None:
-    nearly = LogChange(0.22, 0.08, 0.08, between=0.06)
+def test_the_question_that_was_asked_first_weighs_as_much_as_all_others() -> None:
+    nearly = LogChange(0.24, 0.08, 0.08, between=0.06)
     open_ = [Contrast(LogChange(0.0, 0.08, 0.08), 1.0)] * 57
     assert words_of(Contrast(nearly, 1e-3), *open_)[0][0] == Word.OPEN
-    assert words_of(Contrast(nearly, 1e-3, alone=True), *open_)[0][0] == Word.SURE
-    # Nor does it count among the others.
-    assert judged([Contrast(nearly, 1e-3, alone=True), *open_])[1].level == pytest.approx(0.05 / 57)
+    first = judged([Contrast(nearly, 1e-3, alone=True), *open_])
+    assert first[0].word == Word.SURE
+    # What chance may make sure adds up to 5%.
+    assert first[0].level + sum(each.level for each in first[1:]) == pytest.approx(0.05)
+    assert judged([Contrast(nearly, 1e-3, alone=True)])[0].level == pytest.approx(0.05)
+    # Never more than 5%, however many others are sure.
+    assert judged([Contrast(nearly, 1e-3, alone=True), *[Contrast(FAR, 1e-6)] * 9])[0].level == pytest.approx(0.05)
 
 
 def test_a_sure_one_says_how_much_at_least_and_others_what_would_have_been_told() -> None:

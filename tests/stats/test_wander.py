@@ -15,19 +15,17 @@ def wandering(groups: list[Any]) -> float:
 
 
 @pytest.mark.parametrize("size", [12, 30])
-def test_of_a_random_walk_it_is_what_its_thirds_are_apart_by(size: int) -> None:
+def test_of_a_random_walk_it_is_what_a_ratio_is_off_by(size: int) -> None:
     walks = np.cumsum(RANDOM.normal(size=(4000, size)), axis=1)
-    apart = float(np.var(walks[:, -(size // 3) :].mean(axis=1) - walks[:, : size // 3].mean(axis=1)))
-    variance = wandering([walks + RANDOM.normal(size=walks.shape)])
-    assert variance == pytest.approx(apart, rel=0.3)
-    assert variance > float(np.var(walks.mean(axis=1) - walks[:, 0]))
+    off = float(np.var(walks.mean(axis=1) - walks[:, 0]))
+    assert wandering([walks + RANDOM.normal(size=walks.shape)]) == pytest.approx(2 * off, rel=0.3)
 
 
 @pytest.mark.parametrize("size", [8, 12, 13, 24, 40])
 def test_of_what_does_not_wander_it_is_next_to_nothing_beside_its_scatter(size: int) -> None:
     """For any number of processes: what is expected of a winsorised square follows from it."""
     still = RANDOM.normal(size=(6000, size))
-    assert wandering([still]) < 0.07 * 6 / size
+    assert wandering([still]) < 0.5 / size
     assert wandering([]) == wandering([[range(7), np.ones(12), range(12)]]) == 0.0
 
 
@@ -57,9 +55,8 @@ def test_one_row_with_a_step_of_six_does_not_decide_all_others() -> None:
     rest = wandering([rows[1:]])
     assert wandering([rows]) < rest + 0.05**2
     assert wandering([rows[:10]]) < 0.2**2
-    # Nor one of three, where the median counts.
-    assert wandering([rows[:3]]) < 0.3**2
-    assert [typical_wandering([rows[:size]])[1] for size in (3, 7, 8, 40)] == [4, 6, 7, 39]
+    # Two waves of each row but one, whose place the median takes.
+    assert [typical_wandering([rows[:size]])[1] for size in (3, 8, 40)] == [4, 14, 78]
 
 
 def test_the_variance_beyond_their_errors_is_that_of_most() -> None:

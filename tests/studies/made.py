@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clonometer.stats.bootstrap import Processes
+from clonometer.stats.processes import Processes
 from clonometer.studies.answer import CLAIMS
 from clonometer.studies.judge import Judge
 from clonometer.studies.measured import Measurements, made_row

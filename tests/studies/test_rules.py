@@ -10,8 +10,8 @@ import pytest
 from made import judged, measured, series
 
 from clonometer.records import to_json
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
+from clonometer.stats.processes import Processes
 from clonometer.stats.verdict import ERROR_RATE, Levels
 from clonometer.studies.answer import answer
 from clonometer.studies.cells import LOOP_FORK, LOOP_THREAD, axes_of, cell, heap, sysel_fork, sysel_thread
@@ -164,7 +164,7 @@ def loops(ratio, **how):
         (12.0, {"spread": 0.6}, "holds_in_direction", "unknown", "whether that is the study's 13 is open"),
         (0.9, {}, "fails", "fails", ", not 13."),
         (1.02, {}, "fails", "fails", ", not 13."),
-        (2.0, {"spread": 0.9}, "unknown", "fails", ", not 13."),
+        (1.5, {"spread": 0.9}, "unknown", "fails", ", not 13."),
     ],
 )
 def test_direction_and_size_are_two_things(ratio, how, status, agrees, words):
@@ -288,13 +288,13 @@ def compared_at(judge, generator, n, spread):
 @pytest.mark.parametrize(("n", "spread"), [(6, 0.1), (12, 0.05)])
 def test_of_ledgers_in_which_nothing_differs_few_say_that_something_does(n, spread):
     generator = np.random.default_rng(8)
-    wrong, ledgers = 0, 20
+    wrong, ledgers = 0, 60
     for _ in range(ledgers):
         outcomes = ledger(generator, n, spread)
         yes = Levels.of([min(outcome.holds, outcome.somewhere) for outcome in outcomes]).sure
         no = Levels.of([outcome.fails for outcome in outcomes]).sure
         wrong += any(outcome.status(yes, no) in ("holds", "depends") for outcome in outcomes)
-    assert wrong <= 1
+    assert wrong <= 0.05 * ledgers
 
 
 def migrating(cold, warm, slower=None, n=40):

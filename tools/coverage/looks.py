@@ -14,11 +14,10 @@ import numpy as np
 from tools.coverage.draws import Levels, scattering, two_modes, two_states, wandering
 
 from clonometer.results.schedule.looks import LOOK_RATE
-from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.changes import change_of_ratio
 from clonometer.stats.quantiles import Floats
-from clonometer.stats.rank_sum import two_sided_p
-from clonometer.stats.verdict import ERROR_RATE, LAYOUT, OF_WANDERING, Contrast, judged
+from clonometer.stats.rank_sum import ratio_interval, two_sided_p
+from clonometer.stats.verdict import ERROR_RATE, LAYOUT, Contrast, judged
 from clonometer.stats.wander import typical_wandering
 from clonometer.verdicts import Word
 
@@ -67,20 +66,20 @@ CASES: tuple[tuple[str, Levels], ...] = (
 )
 
 
-def is_sure(levels: Floats, count: int, rate: float, seed: int) -> bool:
+def is_sure(levels: Floats, count: int, rate: float) -> bool:
     """Whether the first two rows are called different after so many processes of each."""
-    a, b = (Processes.of(row[:count]) for row in levels[:2])
+    a, b = (row[:count] for row in levels[:2])
     variance, _ = typical_wandering([[np.log(row[:count]) for row in levels]])
-    shared = 2 * LAYOUT**2 + OF_WANDERING * variance
-    change = change_of_ratio(ratio_of_medians(a, b, seed=seed), math.sqrt(shared))
-    ranks_p = two_sided_p(a.values, b.values)
+    shared = 2 * LAYOUT**2 + variance
+    change = change_of_ratio(ratio_interval(a, b), math.sqrt(shared))
+    ranks_p = two_sided_p(a, b)
     [ruling] = judged([Contrast(change, ranks_p, (count, count), alone=True)], rate)
     return ruling.word is Word.SURE
 
 
-def sure_at(levels: Floats, seed: int) -> int | None:
+def sure_at(levels: Floats) -> int | None:
     """After how many processes a look is sure first; None where none is."""
-    return next((count for count in LOOKS[:-1] if is_sure(levels, count, LOOK_RATE, seed)), None)
+    return next((count for count in LOOKS[:-1] if is_sure(levels, count, LOOK_RATE)), None)
 
 
 def simulate(name: str, draw: Levels, sets: int, seed: int) -> Row:
@@ -88,13 +87,13 @@ def simulate(name: str, draw: Levels, sets: int, seed: int) -> Row:
     random = np.random.default_rng([seed, 2])
     false = once = 0
     detected: list[int] = []
-    for number in range(sets):
+    for _ in range(sets):
         levels = draw(random, _ROWS, LOOKS[-1])
-        at_end = is_sure(levels, LOOKS[-1], ERROR_RATE, number)
+        at_end = is_sure(levels, LOOKS[-1], ERROR_RATE)
         once += at_end
-        false += at_end or sure_at(levels, number) is not None
+        false += at_end or sure_at(levels) is not None
         levels[0] *= 1.25
-        at = sure_at(levels, number)
+        at = sure_at(levels)
         detected += [] if at is None else [at]
     after = float(np.median(detected)) if detected else math.nan
     return Row(name, false / sets, once / sets, len(detected) / sets, after)

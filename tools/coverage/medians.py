@@ -17,8 +17,8 @@ from tools.coverage.draws import Generator, ar1
 
 from clonometer.results.rows.description import level_change
 from clonometer.results.rows.warnings import FEW_PROCESSES
-from clonometer.stats.bootstrap import Processes, ratio_of_medians
 from clonometer.stats.quantiles import Floats, quantile_interval
+from clonometer.stats.rank_sum import ratio_interval
 
 LOWEST, HIGHEST = 0.92, 0.98
 LEAST_WARNED = 0.95
@@ -155,8 +155,7 @@ def simulate(name: str, draw: Draw, processes: int, sets: int, seed: int, *, cla
         covered = quantile_interval(a[place]).contains(truth)
         is_warned = processes < FEW_PROCESSES or level_change(a[place], starts) is not None
         medians, warned, unsaid = medians + covered, warned + is_warned, unsaid + (not covered and not is_warned)
-        sides = Processes.of(a[place] * TRUE_RATIO, starts), Processes.of(b[place], starts + 0.5)
-        ratios += ratio_of_medians(*sides, seed=place).contains(TRUE_RATIO)
+        ratios += ratio_interval(a[place] * TRUE_RATIO, b[place]).contains(TRUE_RATIO)
     return Row(
         name,
         processes,

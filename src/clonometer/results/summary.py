@@ -9,7 +9,6 @@ from pathlib import PurePath
 from clonometer.records import to_json
 from clonometer.results.cell_outcomes import cell_outcomes
 from clonometer.results.findings.comparing import PairwiseTests
-from clonometer.results.findings.drift import with_drift
 from clonometer.results.findings.finder import find_all
 from clonometer.results.first.answer import first_question
 from clonometer.results.first.doubts import doubts
@@ -88,13 +87,9 @@ def _results(
         cells=tuple(rows),
         cell_outcomes=cell_outcomes(document),
         missing_languages=missing_languages(document),
-        findings=with_drift(findings, estimates),
+        findings=findings,
         machine=machine,
-        first=replace(
-            first,
-            # Its table says which rows drift.
-            doubts=doubts(machine, rows, warnings),
-        ),
+        first=replace(first, doubts=doubts(machine, rows, warnings)),
         warnings=warnings,
         ecdfs=ecdf_series(estimates, observed),
         scans=scan_series(estimates),

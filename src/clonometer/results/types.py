@@ -45,14 +45,6 @@ class RunWarning:
 
 
 @dataclass(frozen=True)
-class SampleMode:
-    """Where samples gather, and the share of them there."""
-
-    value_ns: float
-    share: Annotated[float, Ge(0), Le(1)]
-
-
-@dataclass(frozen=True)
 class Drift:
     """Processes that did not keep their level over the run."""
 
@@ -212,8 +204,6 @@ class Estimate:
         Ge(0),
         "Median absolute deviation from the median of all samples, not scaled.",
     ] = None
-    n_modes: Annotated[int | None, Mark.OPTIONAL, Ge(1), "None where a sample is not above zero."] = None
-    modes: Annotated[Sequence[SampleMode], Mark.OPTIONAL, "Where there are several."] = ()
     drift: Annotated[Drift | None, Mark.OPTIONAL, "None where processes kept their level."] = None
     warm_up: Annotated[WarmUp | None, Mark.OPTIONAL, "None where the first samples are like the rest."] = None
     steady: Annotated[
@@ -244,7 +234,7 @@ class Estimate:
         Mark.OPTIONAL,
         Ge(0),
         Le(0.001),
-        "Largest relative error of p99_ns, mad_ns and modes: above 0 only in cells so large that samples are counted "
+        "Largest relative error of p99_ns and mad_ns: above 0 only in cells so large that samples are counted "
         "in buckets.",
     ] = 0.0
     warnings: tuple[RunWarning, ...] = ()

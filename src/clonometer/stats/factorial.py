@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
 from clonometer.stats.percentile import exponential, medians_drawn, percentile_interval, places_drawn
+from clonometer.stats.processes import Processes
 from clonometer.stats.quantiles import median
 
 _METHOD = "means of log ratios, bootstrap over processes, percentile"

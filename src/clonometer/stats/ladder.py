@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.interval import Interval
 from clonometer.stats.percentile import medians_drawn, percentile_intervals, places_drawn
+from clonometer.stats.processes import Processes
 from clonometer.stats.quantiles import Floats, median
 
 _METHOD = "bootstrap over {}, percentile"
@@ -49,7 +49,7 @@ def ladder_of_differences(rungs: Sequence[tuple[Processes, Processes]], *, seed:
     rungs
         For each rung the two sides, at least two rungs.
     seed
-        As in `clonometer.stats.bootstrap.difference_of_medians`.
+        Seed of the generator: the same seed gives the same intervals.
 
     Raises
     ------

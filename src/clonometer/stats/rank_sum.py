@@ -26,10 +26,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clonometer.stats.interval import CONFIDENCE, Interval
-from clonometer.stats.quantiles import Floats, finite_values, median
+from clonometer.stats.percentile import exponential
+from clonometer.stats.quantiles import Floats, finite_values
 
 #: Above, the normal approximation takes over: its tails are then the wider ones.
 MOST_EXACT = 40
+_METHOD = "median of all differences of two processes, rank sums turned around"
 
 
 def rank_sum_p(a: ArrayLike, b: ArrayLike) -> tuple[float, float]:
@@ -86,18 +88,19 @@ def two_sided_p(a: ArrayLike, b: ArrayLike) -> float:
     return min(1.0, 2 * min(rank_sum_p(a, b)))
 
 
-def shift_interval(a: ArrayLike, b: ArrayLike, confidence: float = CONFIDENCE) -> Interval | None:
+def shift_interval(a: ArrayLike, b: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
     """By how much A's values are larger than B's, with the shifts that the test does not reject [3]_.
 
     Parameters
     ----------
     a, b
-        Shapes (n,) and (m,), finite, same unit: of logarithms, the shift is that of a ratio.
+        Shapes (n,) and (m,), finite, same unit.
 
     Returns
     -------
-    Interval or None
-        The median of all n m differences, and two of them as its ends. None where so few values exclude nothing.
+    Interval
+        The median of all n m differences, and two of them as its ends; ``n`` is the smaller side. Where so few values
+        exclude nothing, ``reaches_nominal`` is False and the ends are those of all differences.
 
     Raises
     ------
@@ -106,7 +109,9 @@ def shift_interval(a: ArrayLike, b: ArrayLike, confidence: float = CONFIDENCE) -
 
     Notes
     -----
-    Ties are not corrected for: the interval is then the wider one.
+    Where processes have one of two levels, the medians of both sides jump between these, and the median of differences
+    hardly moves. Ties are not corrected for: the interval is then the wider one. What both sides share in time, as a
+    drift of the machine, widens it too.
 
     Examples
     --------
@@ -121,11 +126,28 @@ def shift_interval(a: ArrayLike, b: ArrayLike, confidence: float = CONFIDENCE) -
         place = math.floor(n * m / 2 - 0.5 + NormalDist().inv_cdf(tail) * spread) + 1
     else:
         place = int(np.searchsorted(_upper_tail(n, m)[::-1], tail, side="right"))
-    if place < 1:
-        return None
-    differences = np.sort((left[:, np.newaxis] - right).ravel())
-    low, high = float(differences[place - 1]), float(differences[-place])
-    return Interval(median(differences), low, high, confidence, "rank sums of two sides, turned around", n + m)
+    nominal = place >= 1
+    differences = (left[:, np.newaxis] - right).ravel()
+    middle, ends = n * m // 2, (max(place, 1) - 1, -max(place, 1))
+    differences.partition(sorted({middle, (n * m - 1) // 2, ends[0], n * m + ends[1]}))
+    value = (differences[(n * m - 1) // 2] + differences[middle]) / 2
+    covered = confidence if nominal else 1 - 2 * least_p(n, m)
+    low, high = (float(differences[end]) for end in ends)
+    return Interval(float(value), low, high, max(0.0, covered), _METHOD, min(n, m), nominal)
+
+
+def ratio_interval(a: ArrayLike, b: ArrayLike) -> Interval:
+    """How many times as large A's values are as B's, all positive: `shift_interval` of their logarithms.
+
+    Examples
+    --------
+    >>> round(ratio_interval([3.0] * 8, [2.0] * 8).value, 3)
+    1.5
+    """
+    left, right = finite_values(a, "a side"), finite_values(b, "a side")
+    if min(left.min(), right.min()) <= 0:
+        raise ValueError("a ratio needs positive values on both sides")
+    return exponential(shift_interval(np.log(left), np.log(right)))
 
 
 @lru_cache(maxsize=256)

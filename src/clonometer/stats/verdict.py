@@ -3,7 +3,12 @@
 A difference is stated if, after one correction for all comparisons of the answer, the processes' ranks differ and the
 logarithm of the ratio is far from 0 by its error. The error is the root of what the interval says, and of what more
 processes do not make smaller, each squared: layout, and what a typical row wandered by itself, or between two runs.
-docs/methods.md has the rule and its simulations.
+Half of the chance of being wrong is the first question's. docs/methods.md has the rule and its simulations.
+
+References
+----------
+.. [1] C. R. Genovese, K. Roeder, L. Wasserman, "False discovery control with p-value weighting", Biometrika 93 (2006)
+       509-524: what was asked first weighs more, and the weights have a mean of 1.
 """
 
 from __future__ import annotations
@@ -25,9 +30,6 @@ LIKELY_RATE = 0.25
 #: What the layout of code and memory may do to a side for as long as it is built and placed so, as a standard deviation
 #: (T. Mytkowicz and others, "Producing wrong data without doing anything obviously wrong", ASPLOS 2009).
 LAYOUT = 0.03
-#: Of the variance of thirds of a row's run, what its wandering adds to a ratio: a random walk adds 0.6 of it to each
-#: side's mean, 1.2 to both; an AR(1) of 0.9 over 12 processes 1.4. That it is estimated from few cells takes the rest.
-OF_WANDERING = 3.0
 #: The logarithm of a change that nobody hopes for.
 _FARTHEST = 7.0
 
@@ -79,7 +81,7 @@ class Contrast:
     rest
         What everything else changed by: a change counts beyond it.
     alone
-        It is the question that was asked first, and is corrected for no other.
+        It is the question that was asked first: it weighs as much as all others together.
     """
 
     change: LogChange
@@ -144,10 +146,18 @@ def judged(
     ('sure', 'more', 3.4)
     """
     p_values = [test.p for test in tests]
-    others = [p for test, p in zip(tests, p_values, strict=True) if not test.alone]
-    together = Levels.of(others, error_rate, family, likely_rate)
-    alone = Levels(error_rate, likely_rate)
-    return [_verdict(test, p, alone if test.alone else together) for test, p in zip(tests, p_values, strict=True)]
+    size = max(len(tests), family)
+    first = sum(test.alone for test in tests)
+    # Weights with a mean of 1 [1]_; where there is only the first question, or none, all weigh alike.
+    share = size / 2 / first if 0 < first < size else 1.0
+    rest = size / 2 / (size - first) if 0 < first < size else 1.0
+    weights = [share if test.alone else rest for test in tests]
+    weighted = [p / weight for p, weight in zip(p_values, weights, strict=True)]
+    level, lax = (false_discovery_level(weighted, rate, size) for rate in (error_rate, likely_rate))
+    return [
+        _verdict(test, p, Levels(min(level * weight, error_rate), min(lax * weight, likely_rate)))
+        for test, p, weight in zip(tests, p_values, weights, strict=True)
+    ]
 
 
 def _verdict(test: Contrast, p: float, levels: Levels) -> Ruling:

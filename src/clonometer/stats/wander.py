@@ -1,4 +1,4 @@
-"""What a typical row of a run wandered by itself, beyond what the scatter of its values explains.
+"""What typical rows of a run wander by themselves, beyond what the scatter of their values explains.
 
 One series hardly tells whether it wanders, and many together do. But a mean of squares has no breakdown point: one
 series with a step of six would decide all others. So no series counts for more than 2.5 of its standard errors.
@@ -28,12 +28,13 @@ from clonometer.stats.quantiles import Floats, finite_values
 LEAST_VALUES = 8
 #: No series counts for more than so many of its standard errors, squared.
 MOST_SQUARE = 2.5**2
-#: Of fewer series in each group one may decide a mean, however little it counts.
-_LEAST_SERIES = 8
-#: What is wrong of two or three series is an estimate of nothing: in simulations a wider tail made no fewer differences
-#: false, and hid a ratio of three.
-_LEAST_DEGREES = 4
 _STEPS = 60
+#: How many waves are slow.
+_SLOW = 2
+#: Of a wave's variance in the unit of the mean, what it adds to a ratio.
+OF_WANDERING = 2 * math.pi**2 / 3
+#: Less than this share of a series is no scatter of its values.
+_ROUNDING = 1e-20
 #: The mean of the square of a normal value, no more than 6.25.
 _OF_NORMAL = 0.9775
 #: The median of a squared normal value.
@@ -43,7 +44,7 @@ _OF_MEDIAN, _EXCEEDED = 0.37, 0.2
 
 
 def typical_wandering(groups: Iterable[Iterable[ArrayLike]]) -> tuple[float, int]:
-    """Estimate the variance of how far a typical series moves by itself from its first to its last third.
+    """Estimate by how much the ratio of two typical series is off because each wanders by itself, as a variance.
 
     Parameters
     ----------
@@ -55,53 +56,54 @@ def typical_wandering(groups: Iterable[Iterable[ArrayLike]]) -> tuple[float, int
     Returns
     -------
     variance
-        In the squared unit of the values; 0 where no group has two series. The variance t with which the winsorised
-        squares min(d^2 / (v + t), 6.25), each weighted by 1 / (v + t), are as large as independent values make them
-        [1]_, [2]_: d is how far the last third's mean is from the first's, beside the group's median, v its variance.
-        Unweighted, series that scatter too much to tell anything would decide as much as those that scatter little. In
-        groups of fewer than 8 one series would still decide: the median of the squares counts there.
+        In the squared unit of the values; 0 where no group has two series.
     degrees
         The degrees of freedom that it rests on.
 
     Notes
     -----
-    A random walk moves its mean over a run away from its beginning by a variance of T / 3, and thirds of it apart by
-    5 T / 9. What wanders slower than the run cannot be seen in it.
+    The two slowest waves of a series (cosines of half a period and of a whole one) hold what moves slowly, all others
+    how far its values scatter, v. The k-th wave of a random walk of variance T over the run has n T / (pi k)^2. So the
+    wandering t solves that the winsorised squares min(d^2 / (v + t / k^2), 6.25), weighted by 1 / (v + t / k^2), are as
+    large as independent values make them [1]_, [2]_; d is a wave beside the group's median. Unweighted, series that
+    scatter too much to tell anything would decide as much as those that scatter little. Of six series or fewer one with
+    a large step still decides.
+
+    A random walk moves its mean over a run away from its beginning by T / 3, and two of them their ratio by 2 T / 3,
+    which is 2 pi^2 / 3 of t / n. What wanders slower than the run cannot be seen in it.
 
     Examples
     --------
     >>> typical_wandering([[range(12), range(12, 0, -1)]])[0] > 50, typical_wandering([[range(12), range(12)]])
-    (True, (0.0, 4))
+    (True, (0.0, 2))
     """
-    squares: list[Floats] = []
-    variances: list[Floats] = []
-    expected: list[Floats] = []
-    kept: list[Floats] = []
+    parts: list[tuple[Floats, ...]] = []
+    most = 0
     for many in groups:
-        measured = [distance for series in many if (distance := _distance(series)) is not None]
+        measured = [waves for series in many if (waves := _waves(series)) is not None]
         if len(measured) < 2:
             continue
-        distances, its_variances, sizes = map(np.array, zip(*measured, strict=True))
-        squares.append((distances - _weighted_median(distances, 1 / np.sqrt(its_variances))) ** 2)
-        variances.append(its_variances)
-        kept.append(np.full(len(measured), 1 - 1 / len(measured)))
-        expected.append(np.array([expected_square(int(size)) for size in sizes]))
-    if not squares:
+        most = max(most, len(measured))
+        slow, errors, sizes = map(np.array, zip(*measured, strict=True))
+        # Each value is one of its group, and off the median by that much less.
+        share = 1 - 1 / len(measured)
+        means = np.array([expected_square(int(size)) for size in sizes])
+        for k, wave in enumerate(slow.T, 1):
+            middle = _weighted_median(wave, 1 / np.sqrt(errors))
+            parts.append(
+                ((wave - middle) ** 2, errors, means, np.full(sizes.size, share), np.full(sizes.size, 1 / k**2))
+            )
+    if not parts:
         return 0.0, 1
-    most = max(map(len, squares))
-    is_robust = most < _LEAST_SERIES
-    degrees = max(_LEAST_DEGREES, most - 1)
-    of_all, errors, means, shares = map(np.concatenate, (squares, variances, expected, kept))
+    squares, variances, expected, kept, falling = map(np.concatenate, zip(*parts, strict=True))
 
     def is_more(added: float) -> bool:
-        whole = errors + added
-        if is_robust:
-            return float(np.median(of_all - _MEDIAN_SQUARE * shares * whole)) > 0
+        whole = variances + added * falling
         # What is added is no estimate of each series, so that its part of the square is a normal value's.
-        wanted = _OF_NORMAL + (means - _OF_NORMAL) * errors / whole
-        return float(((np.minimum(of_all / whole, MOST_SQUARE) - shares * wanted) / whole).sum()) > 0
+        wanted = _OF_NORMAL + (expected - _OF_NORMAL) * variances / whole
+        return float(((np.minimum(squares / whole, MOST_SQUARE) - kept * wanted) * falling / whole).sum()) > 0
 
-    return _solved(is_more, of_all), degrees
+    return OF_WANDERING * _solved(is_more, squares), _SLOW * (most - 1)
 
 
 def _solved(is_more: Callable[[float], bool], squares: Floats) -> float:
@@ -119,9 +121,9 @@ def _solved(is_more: Callable[[float], bool], squares: Floats) -> float:
 def expected_square(n: int) -> float:
     """The mean of min(d^2 / v, 6.25) of ``n`` independent normal values without wandering, weighted by 1 / v.
 
-    The distance over its standard error is Student's t with n - 3 degrees of freedom, its square made to have a mean of
-    1. Weighting by the inverse of the estimated variance takes two degrees off, so that it is T with f = n - 5. Cut at
-    a, E[T^2; |T| < a] = f ((f - 1) / (f - 2) P(|T'| < a') - P(|T| < a)) with T' of f - 2, and a' = a root((f - 2) / f).
+    A wave over its standard error is Student's t with n - 3 degrees of freedom, its square made to have a mean of 1.
+    Weighting by the inverse of the estimated variance takes two degrees off, so that it is T with f = n - 5. Cut at a,
+    E[T^2; |T| < a] = f ((f - 1) / (f - 2) P(|T'| < a') - P(|T| < a)) with T' of f - 2, and a' = a root((f - 2) / f).
 
     Examples
     --------
@@ -166,13 +168,23 @@ def _weighted_median(values: Floats, weights: Floats) -> float:
     return float(values[order][np.searchsorted(sums, sums[-1] / 2)])
 
 
-def _distance(values: ArrayLike) -> tuple[float, float, int] | None:
-    """How far the last third's mean is from the first's, the variance that independent values give it, their number."""
+def _waves(values: ArrayLike) -> tuple[Floats, float, int] | None:
+    """The slowest waves of a series, as moves of its mean, the variance that independent values give each, its length.
+
+    A wave of a length of 1 is the discrete cosine transform's; over the root of n it is in the unit of the mean.
+    """
     series = finite_values(values)
-    if series.size < LEAST_VALUES:
+    n = series.size
+    if n < LEAST_VALUES:
         return None
-    third, freedom = series.size // 3, series.size - 3
-    parts = series[:third], series[third:-third], series[-third:]
-    # The mean of an estimated variance's inverse is larger than the inverse of its mean.
-    variance = 2 / (freedom - 2) / third * sum(float(((part - part.mean()) ** 2).sum()) for part in parts)
-    return (float(parts[2].mean() - parts[0].mean()), variance, series.size) if variance > 0 else None
+    waves = _cosines(n) @ series
+    # The mean of an estimated variance's inverse is larger than the inverse of its mean: two degrees less.
+    variance = float((waves[_SLOW:] ** 2).sum()) / (n - 1 - _SLOW - 2)
+    return (waves[:_SLOW], variance, n) if variance > _ROUNDING * float((waves**2).sum()) else None
+
+
+@lru_cache(maxsize=64)
+def _cosines(n: int) -> Floats:
+    """All waves of n values but the constant one: shape (n - 1, n), divided by the root of n."""
+    phases = np.pi / n * np.outer(np.arange(1, n), np.arange(n) + 0.5)
+    return np.asarray(math.sqrt(2) / n * np.cos(phases), dtype=np.float64)

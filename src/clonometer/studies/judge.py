@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_of
+from clonometer.results.rows.ratio import no_ratio_of, ratio_of, seed_for
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import FEWEST_PROCESSES
-from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.changes import change_of_ratio
 from clonometer.stats.interval import Interval
 from clonometer.stats.quantiles import Floats
-from clonometer.stats.rank_sum import two_sided_p
-from clonometer.stats.verdict import ERROR_RATE, LAYOUT, OF_WANDERING, Contrast, Levels
+from clonometer.stats.rank_sum import shift_interval, two_sided_p
+from clonometer.stats.verdict import ERROR_RATE, LAYOUT, Contrast, Levels
 from clonometer.stats.wander import typical_wandering
 from clonometer.studies.cells import quantity_words
 from clonometer.studies.measured import Measurements
@@ -106,8 +105,7 @@ class Judge:
         groups: dict[Hashable, list[Floats]] = {}
         for row in self._compared.values():
             groups.setdefault((row.quantity, row.temperature), []).append(np.log(row.processes.in_time))
-        variance, self._known = typical_wandering(groups.values())
-        self._wandering = OF_WANDERING * variance
+        self._wandering, self._known = typical_wandering(groups.values())
         self._verdicts.clear()
 
     def find(self, cell: str, quantity: str) -> RunEstimate:
@@ -118,22 +116,23 @@ class Judge:
         return row
 
     def ratio(self, a: RunEstimate, b: RunEstimate) -> Interval:
-        """A's median over B's."""
+        """How many times as much A takes as B."""
         if no_ratio_of(a, b) is not None:
             raise MissingEvidenceError(f"{a.cell} and {b.cell}: a value is zero, so there is no ratio")
         key = tuple((row.cell, row.quantity, row.placement) for row in (a, b))
         if key not in self._ratios:
-            self._ratios[key] = ratio_of(a, b, seed=self._seed)
+            self._ratios[key] = ratio_of(a, b)
             self._compared |= {(row.cell, row.key): row for row in (a, b)}
         return self._ratios[key]
 
     def difference(self, a: RunEstimate, b: RunEstimate) -> Interval:
-        """A's median minus B's."""
-        return difference_of_medians(a.processes, b.processes, seed=self.seed(a, b))
+        """How much more A takes than B."""
+        return shift_interval(a.processes.values, b.processes.values)
 
     def seed(self, *rows: RunEstimate) -> int:
         """A seed of its own for each comparison."""
-        return seed_of(*rows, seed=self._seed)
+        names = [name for row in rows for name in (row.cell, row.stage, row.placement)]
+        return seed_for(*names, seed=self._seed)
 
     def compare(
         self, label: str, a: RunEstimate, b: RunEstimate, expected: str = "above", least: Threshold = DIFFERS

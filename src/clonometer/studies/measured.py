@@ -16,7 +16,7 @@ from clonometer.results.rows.observed import observe
 from clonometer.results.rows.run_estimates import RowKey, RunEstimate, RunEstimates
 from clonometer.results.rows.source import RunSource
 from clonometer.run_document import BlockFacts, RunDocument
-from clonometer.stats.bootstrap import Processes
+from clonometer.stats.processes import Processes
 from clonometer.studies.cells import axes_of, parent_bytes, without_memory
 from clonometer.studies.explained import Answer, loops_of, worked_of
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from clonometer.plan.types import Plan
 from clonometer.results.rows.run_estimates import RowKey, RunEstimate
-from clonometer.stats.bootstrap import Processes
+from clonometer.stats.processes import Processes
 from clonometer.studies.explained import LOOP, WORK
 from clonometer.studies.figures import figure_rows
 from clonometer.studies.judge import Judge

@@ -11,8 +11,8 @@ import numpy as np
 
 from clonometer.answers import Trace
 from clonometer.plan.types import Target
-from clonometer.stats.bootstrap import pair_neighbours
 from clonometer.stats.paired_ratio import paired_ratio
+from clonometer.stats.processes import pair_neighbours
 from clonometer.tracing.launches import Launch, launches_of
 from clonometer.tracing.types import IntervalEstimate
 

@@ -23,7 +23,7 @@ from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import Estimate, RowName
 from clonometer.stats.interval import LEAST_NOMINAL
 from clonometer.stats.quantiles import MAD_TO_SIGMA, Floats
-from clonometer.stats.verdict import LAYOUT, OF_WANDERING
+from clonometer.stats.verdict import LAYOUT
 from clonometer.stats.wander import most_added_variance, typical_wandering
 
 #: The standard error of a median is that of a mean times this, for normal values.
@@ -113,7 +113,7 @@ def within_run(run: RunEstimates) -> BetweenRunVariance:
         if row.processes.least > 0:
             groups.setdefault((row.stage, row.temperature), []).append(np.log(row.processes.in_time))
     variance, known = typical_wandering(groups.values())
-    share = math.sqrt(LAYOUT**2 + OF_WANDERING * variance / 2)
+    share = math.sqrt(LAYOUT**2 + variance / 2)
     degrees = known if variance else None
     return BetweenRunVariance(NoiseSource.ONE_RUN, share, share, degrees=degrees, first_degrees=degrees)
 

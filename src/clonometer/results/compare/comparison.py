@@ -114,8 +114,7 @@ def compare_cells(
     if not matches:
         reasons = "; ".join(dict.fromkeys(entry.reason for entry in left_out))
         raise InputError(f"{base_glob} and {other_glob} cannot be compared: {reasons}")
-    seed = side.document.seed
-    listed = pending_tests([replace(match, seed=seed) for match in matches], within_run(side))
+    listed = pending_tests(matches, within_run(side))
     pair = ComparedPair(base_glob, other_glob, (), tuple(left_out), ())
     return judge_pairs([(listed, pair)], minimum_effect, NO_VARIANCE)
 

@@ -23,7 +23,6 @@ from clonometer.results.compare.variance import BetweenRunVariance, NoiseSource
 from clonometer.results.rows.ratio import no_ratio_of, ratio_of
 from clonometer.results.rows.run_estimates import RunEstimate
 from clonometer.results.types import Estimate
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.changes import (
     LogChange,
     change_of_pairs,
@@ -33,6 +32,7 @@ from clonometer.stats.changes import (
 )
 from clonometer.stats.interval import CONFIDENCE, LEAST_NOMINAL
 from clonometer.stats.multiplicity import score
+from clonometer.stats.processes import Processes
 from clonometer.stats.quantiles import Floats
 from clonometer.stats.rank_sum import two_sided_p
 from clonometer.stats.verdict import ERROR_RATE, LIKELY_RATE, Contrast, Ruling, judged
@@ -197,7 +197,7 @@ def _draft(match: RowPair, variance: BetweenRunVariance) -> PendingTest:
     if reason is not None:
         return PendingTest(_without_ratio(row, match), None)
     base, other = joined(match.bases), joined(match.others)
-    ratio = ratio_of(other, base, seed=match.seed, same_run=match.same_run)
+    ratio = ratio_of(other, base)
     between = variance.of(row.base)
     method = ratio.method + ("" if match.same_run else "; with the noise between runs")
     row = row.changed(value=ratio.value, method=method, n=row.n_processes)

@@ -19,13 +19,12 @@ from clonometer.results.types import Estimate, LeftOut
 class RowPair:
     """A row that is to be compared, as each run of the two sides has it.
 
-    ``same_run``: both are rows of one run, of which ``seed`` is the seed.
+    ``same_run``: both are rows of one run.
     """
 
     bases: tuple[RunEstimate, ...]
     others: tuple[RunEstimate, ...]
     same_run: bool = False
-    seed: int = 0
 
     @property
     def base(self) -> RunEstimate:

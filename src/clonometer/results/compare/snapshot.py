@@ -16,12 +16,12 @@ from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.types import Estimate
 from clonometer.run_document import BlockEntry, BlockFacts, RunDocument
-from clonometer.stats.bootstrap import Processes
+from clonometer.stats.processes import Processes
 
 SNAPSHOT_SCHEMA = 2
 _OF_LANGUAGES = ("steady", "pauses", "tasks_created", "switches_per_launch")
 #: What a comparison does not read.
-_LEFT_OUT_OF_SNAPSHOT = ("modes", "drift", "warm_up", "outliers", "warnings", *_OF_LANGUAGES)
+_LEFT_OUT_OF_SNAPSHOT = ("drift", "warm_up", "outliers", "warnings", *_OF_LANGUAGES)
 
 
 def snapshot_name(document: RunDocument) -> str:
@@ -71,9 +71,8 @@ def _row(row: RunEstimate) -> dict[str, Any]:
         "estimate": {name: value for name, value in estimate.items() if name not in _LEFT_OUT_OF_SNAPSHOT},
         "values": processes.values.tolist(),
         "starts": None if processes.starts is None else processes.starts.tolist(),
-        "blocks": None if processes.blocks is None else [block.tolist() for block in processes.blocks],
     }
 
 
 def _estimate(row: Mapping[str, Any]) -> RunEstimate:
-    return RunEstimate(**row["estimate"], processes=Processes.of(row["values"], row["starts"], row["blocks"]))
+    return RunEstimate(**row["estimate"], processes=Processes.of(row["values"], row["starts"]))

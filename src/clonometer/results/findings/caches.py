@@ -142,7 +142,7 @@ def _figure(tests: PairwiseTests, workload: str, base: Changes, cold: Changes, a
     # Of huge pages the number of 4 KiB ones says nothing.
     if not isinstance(size, int) or without is None or "page_kind" in base:
         return _Figure(row, None)
-    difference = tests.difference(row, without, "caches", row.cell, row.stage)
+    difference = tests.difference(row, without)
     each = difference.over(size / PAGE_BYTES)
     return _Figure(row, each if difference.direction == Direction.MORE else None)
 

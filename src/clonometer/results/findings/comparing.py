@@ -14,13 +14,12 @@ from clonometer.results.change import Change, ChangeScale
 from clonometer.results.rows.ratio import change_of, no_ratio_of, ratio_of, seed_for
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import FEWEST_PROCESSES, LEAST_EFFECT
-from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.changes import LogChange, change_of_ratio
 from clonometer.stats.interval import CONFIDENCE, Interval
 from clonometer.stats.multiplicity import score
 from clonometer.stats.quantiles import Floats, median
-from clonometer.stats.rank_sum import two_sided_p
-from clonometer.stats.verdict import ERROR_RATE, LAYOUT, LIKELY_RATE, OF_WANDERING, Contrast, Ruling, judged
+from clonometer.stats.rank_sum import shift_interval, two_sided_p
+from clonometer.stats.verdict import ERROR_RATE, LAYOUT, LIKELY_RATE, Contrast, Ruling, judged
 from clonometer.stats.wander import typical_wandering
 from clonometer.verdicts import Direction, Word
 
@@ -61,8 +60,8 @@ class PairwiseTests:
     with their number, so both are in the error of a ratio (`clonometer.stats.verdict`). Of a difference (one rung of a
     ladder more) layout is left out: both sides run the same code.
 
-    ``asked`` are the two rows of the question that was asked first: it is tested alone. ``error_rate`` is less where a
-    run is looked at while it goes on (`clonometer.results.schedule.looks`).
+    ``asked`` are the two rows of the question that was asked first: it weighs as much as all others together.
+    ``error_rate`` is less where a run is looked at while it goes on (`clonometer.results.schedule.looks`).
     """
 
     def __init__(
@@ -100,8 +99,7 @@ class PairwiseTests:
         for row in self._compared.values():
             if row.processes.least > 0:
                 groups.setdefault((row.stage, row.temperature), []).append(np.log(row.processes.in_time))
-        variance, self._known = typical_wandering(groups.values())
-        self._wandering = OF_WANDERING * variance
+        self._wandering, self._known = typical_wandering(groups.values())
         self._verdicts = dict(zip(self._tests, self._judged(self._tests), strict=True))
         self._reported.clear()
 
@@ -133,13 +131,12 @@ class PairwiseTests:
         made = (self.compare(other, base) for other, base in pairs)
         return [change for change in made if change is not None]
 
-    def difference(self, other: RunEstimate, base: RunEstimate, *names: str | None) -> Change[RunEstimate]:
-        """How much longer one row takes than another, in ns; ``names`` derive its seed. All else as in `compare`."""
+    def difference(self, other: RunEstimate, base: RunEstimate) -> Change[RunEstimate]:
+        """How much longer one row takes than another, in ns; all else as in `compare`."""
         alike = of_one_kind(other, base)
-        seed = self.seed_for(*names)
         interval = self.cached(
             ("difference", *map(id, alike)),
-            lambda: difference_of_medians(alike[0].processes, alike[1].processes, seed=seed),
+            lambda: shift_interval(alike[0].processes.values, alike[1].processes.values),
         )
         # As a share of the larger side, so that what wandering adds is of the same kind as to ratios.
         scale = max(abs(median(side.processes.values)) for side in alike) or 1.0
@@ -152,14 +149,14 @@ class PairwiseTests:
     ) -> Change[RunEstimate]:
         """Make the change of two rows; of a difference ``per`` is what its test was divided by."""
         verdict = self._verdict(key)
-        is_ratio, is_alone = scale == ChangeScale.RATIO, self._tests[key].alone
-        others = f"false discovery rate of {len(self._tests)} comparisons"
+        is_ratio = scale == ChangeScale.RATIO
+        half = ", of which half for this one" if self._tests[key].alone else ""
         made = replace(
             change_of(sides[1], sides[0], interval),
             scale=scale,
             unit="" if is_ratio else "ns",
             p=verdict.p,
-            correction="none, as the first question" if is_alone else others,
+            correction=f"false discovery rate of {len(self._tests)} comparisons{half}",
         )
         if interval.n < FEWEST_PROCESSES:
             return replace(made, value=None, low=None, high=None, caveat=from_few(interval.n))
@@ -205,7 +202,7 @@ class PairwiseTests:
         return seed_for(*names, seed=self.seed)
 
     def _ratio(self, a: RunEstimate, b: RunEstimate) -> Interval:
-        return self.cached(("ratio", id(a), id(b)), lambda: ratio_of(a, b, seed=self.seed))
+        return self.cached(("ratio", id(a), id(b)), lambda: ratio_of(a, b))
 
     def _tested(self, kind: str, a: RunEstimate, b: RunEstimate, change: LogChange) -> _Key:
         """Note a test of two rows, which is the same in both directions."""

@@ -160,7 +160,7 @@ def _story(tests: PairwiseTests, estimate: Estimate) -> Finding | None:
         return None
     # It tells what memory adds, by the largest parent: its phases are no scans of their own.
     tests.mark_reported(known.values(), "parent_bytes")
-    slower = tests.difference(known["aftermath_pass"], known["quiet_pass"], "aftermath", cell)
+    slower = tests.difference(known["aftermath_pass"], known["quiet_pass"])
     memory = approximate_bytes(size) if size else "little memory"
     others = estimates.changes(estimate, "parent_bytes")
     words = "".join(f", {axis_words(axis, value)}" for axis, value in others.items())

@@ -15,8 +15,8 @@ from clonometer.results.rows.run_estimates import STAGES, RunEstimate
 from clonometer.results.series.fits import curve_of
 from clonometer.results.series.scans import Scan, scans_of
 from clonometer.results.types import Finding
-from clonometer.stats.bootstrap import difference_of_medians
 from clonometer.stats.interval import Interval
+from clonometer.stats.rank_sum import shift_interval
 from clonometer.words import axis_thing, axis_title, axis_words, mechanism_name, placement_name, stage_place
 
 PAGE_BYTES = 4096
@@ -112,12 +112,8 @@ def _where(scan: Scan) -> str:
 def _average(tests: PairwiseTests, scan: Scan) -> Interval:
     """The difference of the ends for each thing between them, which needs no line."""
     low, high = scan.points[0], scan.points[-1]
-    seed = tests.seed_for("ends", scan.axis, high.cell, high.quantity)
-    whole = tests.cached(
-        ("ends", id(high), id(low)), lambda: difference_of_medians(high.processes, low.processes, seed=seed)
-    )
     things = _x(high, scan.axis) - _x(low, scan.axis)
-    return whole.over(things)
+    return shift_interval(high.processes.values, low.processes.values).over(things)
 
 
 def _trend(tests: PairwiseTests, scan: Scan) -> Trend:

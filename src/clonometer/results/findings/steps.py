@@ -45,7 +45,7 @@ def _step(
         b = estimates.main(base, changes, temperature, stage, quantity)
         if a is None or b is None or not a.rankable or (stage == "reaped" and not same_end):
             continue
-        made.append(tests.difference(a, b, "step", a.cell, b.cell, quantity))
+        made.append(tests.difference(a, b))
     if not made:
         return None
     first = made[0].other

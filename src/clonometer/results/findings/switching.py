@@ -179,7 +179,7 @@ def _indirect(tests: PairwiseTests, scan: Scan) -> Finding:
 
 
 def _entry(tests: PairwiseTests, point: RunEstimate, none: RunEstimate) -> dict[str, Any]:
-    more = tests.difference(point, none, "indirect", point.cell, none.cell)
+    more = tests.difference(point, none)
     return {
         "bytes": int(point.condition["working_set_bytes"]),
         "indirect_ns": more.value,

@@ -254,7 +254,7 @@ def _ablation(tests: PairwiseTests, evidence: AblationEvidence) -> Finding:
     what = f"{evidence.workload} {measured(None, evidence.quantity)}"
     share = ladder.remainder_share
     both = f"{first} and {second}"
-    if share is None or tests.difference(*rungs[0].sides, "gap").direction == Direction.UNKNOWN:
+    if share is None or tests.difference(*rungs[0].sides).direction == Direction.UNKNOWN:
         text = f"{what}: a difference between {both} is open with everything shared ({_signed(gap)})"
         left = f"so there is no gap to explain; at the end, {first} minus {second} is {_signed(rest)}"
     else:

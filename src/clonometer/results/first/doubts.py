@@ -12,7 +12,6 @@ _OF_ROWS = {
     "clock.skew": "samples out of order",
     "launches.failed": "failed {samples}",
     "level.drift": "drift",
-    "modes.several": "two groups of times",
     "interval.wide": "wide intervals",
     "samples.few": "too few samples",
     "processes.few": "too few processes",

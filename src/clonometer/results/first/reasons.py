@@ -15,8 +15,10 @@ from clonometer.results.first.effects import effects, plain_rows
 from clonometer.results.first.words import is_launch_row
 from clonometer.results.rows.run_estimates import RunEstimate, RunEstimates
 from clonometer.results.types import FEWEST_PROCESSES, Finding
-from clonometer.stats.bootstrap import Processes, difference_of_medians
 from clonometer.stats.interval import Interval
+from clonometer.stats.processes import Processes
+from clonometer.stats.quantiles import quantile_interval
+from clonometer.stats.rank_sum import shift_interval
 from clonometer.units import format_duration
 from clonometer.verdicts import Direction
 from clonometer.words import is_detail, language_name, mechanism_name, stage_part, stage_place
@@ -101,7 +103,7 @@ def _difference(tests: PairwiseTests, compared: Change[RunEstimate]) -> Finding 
     sides = [_parts(tests.estimates, row) for row in (longer, shorter)]
     if not sides[0] or list(sides[0]) != list(sides[1]):
         return None
-    gaps = {name: _longer(tests, sides[0][name], sides[1][name], longer.cell, shorter.cell, name) for name in sides[0]}
+    gaps = {name: shift_interval(part.values, sides[1][name].values) for name, part in sides[0].items()}
     names = [mechanism_name(row.workload) for row in (longer, shorter)]
     # That of the medians that the reader sees: medians of parts do not add up to it.
     whole_ns = (longer.median_ns or 0.0) - (shorter.median_ns or 0.0)
@@ -115,19 +117,13 @@ def _difference(tests: PairwiseTests, compared: Change[RunEstimate]) -> Finding 
 def _whole(tests: PairwiseTests, row: RunEstimate) -> Finding | None:
     """Which parts a launch is made of."""
     parts = _parts(tests.estimates, row)
-    nothing = Processes.of([0.0] * row.processes.values.size)
-    times = {name: _longer(tests, part, nothing, row.cell, name) for name, part in parts.items()}
+    times = {name: quantile_interval(part.values) for name, part in parts.items()}
     if len(times) < 2:
         return None
     whole_ns = row.median_ns or 0.0
     name = mechanism_name(row.workload)
     heads = (f"of the {short_median(row)} that {name} takes", f"{name}'s {short_median(row)}")
     return _reasons_finding("why.parts", heads, whole_ns, times, [row.cell])
-
-
-def _longer(tests: PairwiseTests, a: Processes, b: Processes, *names: str) -> Interval:
-    seed = tests.seed_for("part", *names)
-    return tests.cached(("part", *names), lambda: difference_of_medians(a, b, seed=seed))
 
 
 def _reasons_finding(

@@ -50,7 +50,8 @@ def _row(row: RunEstimate, pairs: Mapping[int, int | None]) -> LayoutRow:
     drawn, same = np.maximum(drawn, step), np.maximum(same, step)
     shift = shift_interval(np.log(drawn), np.log(same)) if drawn.size and same.size else None
     reason = None
-    if shift is None:
+    if shift is None or not shift.reaches_nominal:
+        shift = None
         reason = "too few pairs"
     elif max(median(drawn), median(same)) <= step:
         # Most pairs are alike as far as can be seen, whatever the layout does.

@@ -20,8 +20,9 @@ from clonometer.results.peers.rows import PeerFigure, PeerRow
 from clonometer.results.rows.groups import failed_launches
 from clonometer.results.rows.ratio import change_of
 from clonometer.results.rows.source import RunSource, null_mask
-from clonometer.stats.bootstrap import Processes, ratio_of_medians
+from clonometer.stats.processes import Processes
 from clonometer.stats.quantiles import quantile_interval
+from clonometer.stats.rank_sum import ratio_interval
 from clonometer.verdicts import Direction
 
 ALIKE = (0.8, 1.25)
@@ -70,7 +71,7 @@ def _compare(
         return PeerRow(configuration, status, change, why)
     if ours is None or ours.values.min() <= 0:
         return PeerRow(configuration, "measured", change, "Clonometer's cell was not measured")
-    ratio = ratio_of_medians(theirs, ours, seed=seed)
+    ratio = ratio_interval(theirs.values, ours.values)
     change = replace(change_of(*change.sides[::-1], ratio), direction=_direction(ratio.low, ratio.high))
     why = None if change.direction == Direction.EQUAL else configuration.why
     return PeerRow(configuration, "measured", change, why)

@@ -1,4 +1,4 @@
-"""What a group of samples is described by besides its quantiles: spread, modes, drift, warm-up, outliers."""
+"""What a group of samples is described by besides its quantiles: spread, drift, warm-up, outliers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clonometer.results.rows.groups import SampleGroup, Totals
-from clonometer.results.types import LEAST_EFFECT, Drift, SampleMode, WarmUp
-from clonometer.stats.bootstrap import Processes
-from clonometer.stats.modes import find_modes
+from clonometer.results.types import LEAST_EFFECT, Drift, WarmUp
+from clonometer.stats.processes import Processes
 from clonometer.stats.quantiles import median, median_deviation, quantile_of_ordered, row_medians
 from clonometer.stats.rank_sum import MOST_EXACT, two_sided_p
 from clonometer.stats.segments import segment_medians
@@ -22,7 +21,6 @@ WARM_UP_SHARE = 0.05
 _LEAST_PROFILE = 10
 _LEAST_PROCESSES = 5
 _AGREEING = 0.9
-_MODE_SAMPLES = 20_000
 
 
 def level_change(process_medians: NDArray[Any], starts: NDArray[Any]) -> Drift | None:
@@ -92,14 +90,13 @@ def warm_up(values: NDArray[Any], process_starts: NDArray[Any], process_medians:
     return WarmUp(before, share) if p * (profile.size - 1) < WARM_UP_P else None
 
 
-def describe(group: SampleGroup, processes: Processes, resolution_ns: float) -> dict[str, Any]:
+def describe(group: SampleGroup, processes: Processes) -> dict[str, Any]:
     """Compute the fields of an `Estimate` that say how its samples of a time, at least one, lie.
 
-    ``processes`` has their medians; ``resolution_ns`` is their grain.
+    ``processes`` has their medians.
     """
     values = group.values
     fields = _counted(group.totals) if group.totals else _spread(group)
-    fields |= _modes(group, resolution_ns)
     starts = processes.starts
     fields["drift"] = None if starts is None else level_change(processes.values, starts)
     start = None if group.quantity.signed else warm_up(values, group.process_starts, group.process_medians)
@@ -125,14 +122,3 @@ def _counted(totals: Totals) -> dict[str, Any]:
         "mad_ns": totals.digest.median_deviation() * totals.scale,
         "relative_error": totals.digest.relative_error,
     }
-
-
-def _modes(group: SampleGroup, resolution_ns: float) -> dict[str, Any]:
-    # Zeros are below the resolution and negative values signed: there is no logarithm, and no count of modes.
-    if group.values.min() <= 0:
-        return {"n_modes": None, "modes": ()}
-    step = -(-group.values.size // _MODE_SAMPLES)
-    kept = group.ordered if step == 1 else group.values[::step]
-    peaks = find_modes(kept, effective=group.effective_samples / step, resolution=resolution_ns)
-    modes = tuple(SampleMode(peak.value, peak.share) for peak in peaks)
-    return {"n_modes": len(modes), "modes": modes if len(modes) > 1 else ()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +20,8 @@ from clonometer.results.rows.source import effective_frequencies_mhz
 from clonometer.results.rows.steady import steady_state
 from clonometer.results.rows.warnings import FEW_PROCESSES, estimate_warnings, frequency_drift
 from clonometer.run_document import BlockEntry, ClockEntry, RunDocument, WorkloadEntry
-from clonometer.stats.bootstrap import Processes
-from clonometer.stats.quantiles import finite_values, quantile_interval
+from clonometer.stats.processes import Processes
+from clonometer.stats.quantiles import quantile_interval
 
 P99_LEAST_SAMPLES = 300
 _PER_OPERATION_RESOLUTION_NS = 0.1
@@ -85,7 +84,7 @@ def _rows_of(observed: ObservedCell, recorded: _Recorded, *, described: bool) ->
         processes = _processes(group, starts)
         fields = _numbers(group, processes)
         if described and group.n_samples and group.quantity.ns_per_unit is not None:
-            fields |= describe(group, processes, resolutions_ns[group.quantity])
+            fields |= describe(group, processes)
             if fields["drift"] is not None:
                 # Order statistics take processes as independent: what depends on time has no 95% interval.
                 fields |= {"median_low_ns": None, "median_high_ns": None}
@@ -157,22 +156,13 @@ def _numbers(group: SampleGroup, processes: Processes) -> dict[str, Any]:
 
 
 def _processes(group: SampleGroup, starts: Mapping[int, float]) -> Processes:
-    """Medians of each process and of its blocks; the group is in the order of process and block."""
+    """The median of each process."""
     if group.n_samples == 0:
         return Processes.of([0.0])
     known = [starts.get(process) for process in group.processes]
     started_ns = None if None in known else np.array([start or 0.0 for start in known])
-    if group.totals is not None:
-        return replace(Processes.of(group.totals.medians, started_ns), numbers=tuple(group.processes))
-    # All blocks are checked at once: one by one that costs more than their medians.
-    medians = finite_values(group.block_medians, "block medians")
-    edges = [*np.searchsorted(group.block_starts, group.process_starts).tolist(), medians.size]
-    return Processes(
-        finite_values(group.process_medians, "process values"),
-        started_ns,
-        tuple(medians[start:stop] for start, stop in pairwise(edges)),
-        tuple(group.processes),
-    )
+    medians = group.process_medians if group.totals is None else group.totals.medians
+    return replace(Processes.of(medians, started_ns), numbers=tuple(group.processes))
 
 
 def _resolution_ns(group: SampleGroup, clock: ClockEntry) -> float:

@@ -11,7 +11,7 @@ from clonometer.grouping import group_by
 from clonometer.records import Mark
 from clonometer.results.types import Estimate
 from clonometer.run_document import RunDocument, WorkloadEntry
-from clonometer.stats.bootstrap import Processes
+from clonometer.stats.processes import Processes
 from clonometer.words import STAGE_ORDER, is_detail
 
 _Asked = ParamSpec("_Asked")

@@ -1,9 +1,8 @@
-"""Warnings about how samples lie: modes, drift, warm-up, no steady level, outliers that recorded facts explain."""
+"""Warnings about how samples lie: drift, warm-up, no steady level, outliers that recorded facts explain."""
 
 from __future__ import annotations
 
 from clonometer.results.types import Estimate, RunWarning
-from clonometer.units import format_duration
 from clonometer.words import stage_name
 
 WARM_UP_OF_PROCESS = 0.10
@@ -26,23 +25,11 @@ def shape_warnings(estimate: Estimate, name: str) -> list[RunWarning | None]:
     """
     what = f"{name}, {stage_name(estimate.stage, estimate.quantity)}"
     return [
-        _modes(estimate, what),
         _drift(estimate, what),
         _warm_up(estimate, what),
         _never_steady(estimate, what),
         _outliers(estimate, what),
     ]
-
-
-def _modes(estimate: Estimate, what: str) -> RunWarning | None:
-    if len(estimate.modes) < 2:
-        return None
-    words = " and ".join(f"{format_duration(mode.value_ns)} ({mode.share:.0%})" for mode in estimate.modes)
-    return RunWarning(
-        "modes.several",
-        f"{what}: the samples form groups near {words}; the median describes the largest group",
-        "look at the distribution in `clonometer report`, and find the condition that separates the groups",
-    )
 
 
 def _drift(estimate: Estimate, what: str) -> RunWarning | None:

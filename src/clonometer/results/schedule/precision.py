@@ -16,8 +16,6 @@ from clonometer.stats.trend import keeps_level
 _RARE = 0.5
 _NEGLIGIBLE_NS = 1.0
 _NEGLIGIBLE_COST_NS = 0.1
-_WIDER = 0.99
-_WIDER_BY = 1.3143  # how many times as wide as a 95% interval a normal one is
 
 _Row = tuple[str, str, str | None]
 
@@ -59,9 +57,7 @@ class Precision:
         Rows that fewer than half of the processes have, accidents of placement, do not count, nor does what is narrower
         than the clock's resolution. A row without a 95% interval, of fewer than 6 processes or of processes that do not
         keep their level, is as wide as it is long. So is one that lacks processes with enough launches alone but has
-        some: more processes bring them. Where the 95% interval
-        is within the target, the 99% interval, brought to its size, counts if it is wider: both are seldom narrow by
-        the same chance, and who stops where the interval is narrow meets such chances.
+        some: more processes bring them.
         """
         most: dict[tuple[str, str], int] = {}
         for (cell, quantity, _), values in self._medians.items():
@@ -74,17 +70,8 @@ class Precision:
             if len(values) < LEAST_NOMINAL or not keeps_level(values):
                 widths.append(1.0)
                 continue
-            half, share = _half_width(values, target_width)
+            interval = quantile_interval(values)
+            half, share = (interval.high - interval.low) / 2, interval.relative_half_width
             negligible = _NEGLIGIBLE_NS if quantity in self._whole else _NEGLIGIBLE_COST_NS
             widths.append(min(share or 1.0, target_width) if half <= negligible else min(share or 1.0, 1.0))
         return max(widths, default=None)
-
-
-def _half_width(values: Sequence[float], target_width: float) -> tuple[float, float | None]:
-    """Half the width of the interval of processes in order of time, and the share of the median that counts."""
-    interval = quantile_interval(values)
-    half, share = (interval.high - interval.low) / 2, interval.relative_half_width
-    if share is None or share > target_width:
-        return half, share
-    wider = quantile_interval(values, confidence=_WIDER).relative_half_width or 0.0
-    return half, max(share, wider / _WIDER_BY)

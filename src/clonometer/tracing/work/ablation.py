@@ -14,8 +14,8 @@ from clonometer.plan.planfile import load_plan
 from clonometer.plan.types import Catalogue, Target
 from clonometer.results.series.ablation import written_ablation
 from clonometer.results.series_types import SIDES, TASK_KIND, AblationSeries
-from clonometer.stats.bootstrap import Processes
 from clonometer.stats.ladder import Ladder, ladder_of_differences
+from clonometer.stats.processes import Processes
 from clonometer.tracing.source import Tracer
 from clonometer.tracing.work.budget import SEED
 from clonometer.tracing.work.measure import WORKLOAD, limited
