@@ -33,7 +33,7 @@ def test_what_is_sure_is_no_question() -> None:
 
 
 def test_a_question_has_the_command_that_decides_it_and_its_time() -> None:
-    [question] = questions(pair(1.3, spread=0.4))
+    [question] = questions(pair(1.5, spread=0.4))
     assert question.words[0] == "run"
     assert {"fork_exec", "posix_spawn"} <= set(question.words)
     assert question.words[-1] == "--sure"
