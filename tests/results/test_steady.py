@@ -96,5 +96,5 @@ def test_a_median_that_drifts_has_no_interval_and_a_difference_has_one_error() -
     assert row.median_ends is None
     assert row.drift is not None
     assert (high - low) / (row.median_ns or 1.0) == row.drift.share
-    told = next(finding for finding in results.findings if finding.id == "process_vs_thread.warm")
-    assert (told.numbers["sureness"], "drift" in told.sentence) == ("sure", False)
+    warm = next(finding for finding in results.findings if finding.id == "process_vs_thread.warm")
+    assert (warm.numbers["sureness"], "drift" in warm.sentence) == ("sure", False)
