@@ -261,7 +261,7 @@ def test_hostile_files_in_a_process_with_little_memory(corpus: dict[str, Path], 
     ended = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert ended.returncode == 0, ended.stderr[-2000:]
     *answers, (_, peak_kib) = [json.loads(line) for line in ended.stdout.splitlines()]
-    assert len(answers) == 18 * len(corpus)
+    assert len(answers) == (10 + len(FORMATS)) * len(corpus)
     for words, status, out, err in answers:
         name = (names[words[1]], *words[:1], *words[2:])
         assert (name, status, out) == (name, 2, "")
