@@ -70,7 +70,7 @@ def test_it_is_listed_and_shown_by_its_own_name_with_what_its_axes_do(say: Say) 
     assert re.search(r"^ +pool workers 4 +submit, µs +1\.(39|4)", text, re.MULTILINE)
     assert re.search(r"^pool.submit +job picked up +2\.(79|8)", text, re.MULTILINE)
     first = say("show", "run.parquet")
-    assert re.search(r"^Job pool +job picked up( +best)? +95% interval", first, re.MULTILINE)
+    assert re.search(r"^Job pool +job picked up( +best)? +±95%", first, re.MULTILINE)
     assert re.search(r"^pool.submit: submit +µs +1\.(09|1)", first, re.MULTILINE)
     shown = json.loads(say("show", "run.parquet", "--json"))
     findings = {finding["id"]: finding["numbers"] for finding in shown["findings"]}

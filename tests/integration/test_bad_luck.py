@@ -106,7 +106,7 @@ def test_a_quota_on_file_size_ends_the_run_with_what_was_saved(clonometer: Comma
     )
     assert ended.returncode == 4, ended.stderr
     assert "Traceback" not in ended.stderr
-    assert "may grow no further (ulimit -f)" in ended.stdout
+    assert "may grow no further (ulimit -f)" in " ".join(ended.stdout.split())
     with open_run(clonometer.folder / "clonometer-run.parquet") as run:
         assert run.document.status == "partial"
         assert "may grow no further (ulimit -f)" in str(run.document.status_reason)

@@ -191,7 +191,7 @@ def times_text(value: float, low: float, high: float, at_least: float | None = N
     >>> times_text(14.2, 3.1, 23.0), times_text(22.4, 22.4, 22.4)
     ('14× (3 to 23)', '22.4×')
     >>> times_text(170.0, 110.0, 250.0, 117.3), times_text(0.285, 0.274, 0.293, 0.311)
-    ('170×, at least 110×', '0.28×, at most 0.32×')
+    ('170×, at least 110×', '0.285×, at most 0.32×')
     """
     number, space, ends = format_ratio(value, low, high).partition(" ")
     first, _, last = ends.strip("()").partition(" to ")

@@ -174,4 +174,5 @@ def to_ascii(text: str) -> str:
     >>> to_ascii("51.1 – 51.7 µs")
     '51.1 - 51.7 us'
     """
-    return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
+    # As long as before where that is possible: the columns of a table stay.
+    return text.replace(" ±", "±").replace("█→", "█>").translate(_PLAIN).encode("ascii", "replace").decode("ascii")
