@@ -170,7 +170,9 @@ def test_the_load_counts_beside_a_core_that_is_not_shared(load: float, word: Mac
     machine = summarize(sense(run, {cell: beside(run, cell, 0.05)}, slower=1.4)).machine
     assert machine is not None
     assert machine.word is word
-    assert ("load" in machine.sentence) is (word is not MachineWord.QUIET)
+    # One reason: a neighbour who is there as seldom as on any machine is none.
+    reasons = [reason for reason in ("load", "the core was shared") if reason in machine.sentence]
+    assert reasons == (["the core was shared"] if word is MachineWord.QUIET else ["load"])
 
 
 def test_a_run_without_additions_is_judged_by_its_load_alone() -> None:

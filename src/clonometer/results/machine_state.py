@@ -51,7 +51,7 @@ def machine_state(host: Mapping[str, Any], cells: Sequence[Estimate], cores: Cor
     word = MachineWord.BUSY if load or is_shared else MachineWord.QUIET
     texts = [_say_shared(share, others_take, counted, len(sensed)), load]
     if not is_shared:
-        texts = [load, f"the core was shared in {share:.0%} of the time"]
+        texts = [load or f"the core was shared in {share:.0%} of the time"]
     is_crowded = _load_each(host) >= _NOISY
     if is_crowded:
         texts = [f"{load}: other programs take the CPU within launches", *(text for text in texts if text != load)]
