@@ -95,21 +95,16 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put dear units first, and last those with tests that wait until they are alone: all others would wait too.
-
-    Between the cheap, files of integration, which wait and sleep, and files that compute are spread evenly.
-    """
+    """Put dear units first, and last those with tests that wait until they are alone: all others would wait too."""
     if _are_few():
         chosen = costs.choose(items, os.environ.get(_WHOLE, "").split(os.pathsep))
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
         items[:] = chosen
-    files: dict[bool, list[Path]] = {True: [], False: []}
-    for path in dict.fromkeys(item.path for item in items):
-        files["integration" in path.parts].append(path)
-    part = {path: index / len(paths) for paths in files.values() for index, path in enumerate(paths)}
+    part = costs.in_company({costs.unit(item.nodeid) for item in items})
 
-    def place(item: pytest.Item) -> tuple[bool, float, float, str]:
-        return _is_alone(item), -costs.unit_s(item.nodeid), part[item.path], costs.unit(item.nodeid)
+    def place(item: pytest.Item) -> tuple[bool, float, str]:
+        unit = costs.unit(item.nodeid)
+        return _is_alone(item), part[unit], unit
 
     items.sort(key=place)
 
@@ -198,7 +193,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     The latter is said by .ci/run.
     """
     if most := terminalreporter.config.getoption("durations"):
-        _measured.write()
+        if not os.environ.get("ASKED_AGAIN"):
+            _measured.write()
         files = _measured.of_files()
         used_s = sum(cost.used_s for cost in files.values())
         terminalreporter.section(f"dearest files: processor time, time; {used_s:.0f} s of processor time in all")

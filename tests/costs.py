@@ -2,7 +2,8 @@
 
 A run writes `build/costs.txt`, and `make costs` takes over into `tests/costs.txt`, which git keeps, what it says of the
 files it ran. What is dearest begins first, and a dear test that shares nothing with its file is handed out alone: no
-process ends long after the others.
+process ends long after the others. What waits and what computes are handed out side by side, or processors would be
+idle first and crowded later.
 """
 
 from __future__ import annotations
@@ -146,10 +147,24 @@ def unit(nodeid: str) -> str:
     return nodeid if cost and not cost.shares and cost.took_s >= _long_s() else path_of(nodeid)
 
 
-def unit_s(nodeid: str) -> float:
-    """How long the unit of a test takes."""
-    cost = kept().get(unit(nodeid))
-    return cost.took_s if cost else 0.0
+def in_company(units: Collection[str]) -> dict[str, float]:
+    """Place units from 0 to 1: at any time some that wait and some that compute, the dearest of each first.
+
+    Those that wait take more time than others for the processor time that they use.
+    """
+    of = {name: kept().get(name, Cost(0.0, 0.0)) for name in sorted(units)}
+    took_s = sum(cost.took_s for cost in of.values())
+    used_s = sum(cost.used_s for cost in of.values())
+    places: dict[str, float] = {}
+    for waits in (True, False):
+        some = [name for name, cost in of.items() if (cost.used_s * took_s < used_s * cost.took_s) == waits]
+        some.sort(key=lambda name: -of[name].took_s)
+        whole_s = sum(of[name].took_s for name in some) or 1.0
+        before_s = 0.0
+        for name in some:
+            places[name] = before_s / whole_s
+            before_s += of[name].took_s
+    return places
 
 
 class ByCosts(LoadScopeScheduling):

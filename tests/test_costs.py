@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from tests import changed, costs
+from tests import changed, conftest, costs
 from tests.costs import Cost
 
 PROJECT = Path(__file__).parents[1]
@@ -52,6 +53,21 @@ def test_a_long_test_is_handed_out_alone_and_one_that_shares_with_its_file(monke
     costs._long_s.cache_clear()
     assert [costs.unit(f"f.py::test_{name}") for name in "abcd"] == ["f.py::test_a", "f.py", "f.py", "f.py"]
     costs._long_s.cache_clear()
+
+
+def test_what_waits_and_what_computes_keep_each_other_company(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = {"wait1.py": Cost(90, 9), "wait2.py": Cost(60, 3), "wait3.py": Cost(30, 1)}
+    of |= {
+        "count1.py": Cost(20, 15),
+        "count2.py": Cost(20, 15),
+        "count3.py": Cost(5, 5),
+        "wait1.py::test_a": Cost(80, 8),
+    }
+    monkeypatch.setattr(costs, "kept", lambda: of)
+    places = costs.in_company({name for name in of if "::" not in name} | {"unknown.py"})
+    ordered = sorted(places, key=lambda name: (places[name], name))
+    assert ordered == ["count1.py", "wait1.py", "count2.py", "wait2.py", "wait3.py", "count3.py", "unknown.py"]
+    assert costs.in_company({"unknown.py"}) == {"unknown.py": 0.0}
 
 
 def test_what_is_kept_names_files_that_exist() -> None:
@@ -101,6 +117,18 @@ def test_a_flake_is_named_and_more_than_two_fail_the_run(tmp_path: Path) -> None
         assert ended.returncode == status, ended.stdout + ended.stderr
         assert f"flaked: {2 + status} failed beside others" in ended.stdout
         assert "test_some.py::test_passes[0]" in ended.stdout
+
+
+def test_what_is_asked_again_does_not_replace_what_all_tests_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKED_AGAIN", "yes")
+    written: list[object] = []
+    monkeypatch.setattr(conftest._measured, "write", lambda: written.append(1))
+    reporter = Mock(stats={}, config=Mock(getoption=lambda _: 20))
+    conftest.pytest_terminal_summary(reporter)
+    assert not written
+    monkeypatch.delenv("ASKED_AGAIN")
+    conftest.pytest_terminal_summary(reporter)
+    assert written
 
 
 def test_every_pattern_of_the_map_matches_files() -> None:

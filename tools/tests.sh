@@ -27,7 +27,7 @@ ls tests/__pycache__/*-pytest-*.pyc >/dev/null 2>&1 || "$bin/python" -m pytest -
 [ $translate = yes ] && exit 0
 # What failed in an earlier run is not asked again.
 rm -f .pytest_cache/v/cache/lastfailed
-# They are handed out in the order of tests/conftest.py, the dearest first.
+# They are handed out in the order of tests/conftest.py, what waits beside what computes.
 "$bin/python" -m pytest -n $((at_a_time * $(nproc))) --dist loadfile --no-loadscope-reorder "$@"
 status=$?
 if [ $status = 1 ]; then

@@ -59,6 +59,8 @@ def test_every_part_runs_and_the_last_word_is_the_test_runners(folder: Path, bro
     assert sorted(order[2:-2]) == ["core-test", "lint", "torture", "translation"]
     assert order[-2:] == ["variants", "pytest"]
     assert ended.stdout.splitlines()[-1] == "= what pytest says last ="
+    # What mostly waits is waited for last.
+    assert ended.stdout.index("ci: variants: ") < ended.stdout.index("ci: torture: ")
     parts = {"": "packages", "downloads": "downloads", "dev": "set-up", "core-test": "core tests"}
     parts |= {name: name for name in ("lint", "translation", "variants", "torture")}
     for target, part in parts.items():
