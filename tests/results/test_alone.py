@@ -175,6 +175,13 @@ def test_the_load_counts_beside_a_core_that_is_not_shared(load: float, word: Mac
     assert reasons == (["the core was shared"] if word is MachineWord.QUIET else ["load"])
 
 
+def test_a_neighbour_beside_whom_launches_take_no_longer_is_no_news() -> None:
+    run, cell = fork()
+    machine = summarize(sense(run, {cell: beside(run, cell, 0.7)}, slower=1.01)).machine
+    assert machine is not None
+    assert machine.word is MachineWord.QUIET
+
+
 def test_a_run_without_additions_is_judged_by_its_load_alone() -> None:
     run, _ = fork()
     assert summarize(run).machine is None

@@ -12,6 +12,8 @@ from clonometer.results.types import Estimate, MachineState, MachineWord
 
 #: Below this share of the time a neighbour is no news: any machine has some.
 _LEAST_SHARED = 0.1
+#: Nor is one beside whom launches take hardly longer.
+_LEAST_EFFECT = 1.05
 #: Load for each CPU from which on others surely ran while we began.
 _BUSY = 1.0
 #: Load for each CPU from which on they take it within launches, which no addition tells.
@@ -47,7 +49,7 @@ def machine_state(host: Mapping[str, Any], cells: Sequence[Estimate], cores: Cor
     takes = [alone.others_take for row, alone in sensed if alone.others_take and is_launch(row.family)]
     others_take = median(takes) if takes else None
     share = cores.share_shared
-    is_shared = share >= _LEAST_SHARED
+    is_shared = share >= _LEAST_SHARED and (others_take is None or others_take >= _LEAST_EFFECT)
     word = MachineWord.BUSY if load or is_shared else MachineWord.QUIET
     texts = [_say_shared(share, others_take, counted, len(sensed)), load]
     if not is_shared:

@@ -382,6 +382,12 @@ class Finding:
     answers: Annotated[Sequence[int] | None, Mark.UNWRITTEN] = None
 
     @property
+    def tag(self) -> str:
+        """How sure it is, in brackets; nothing where the sentence says that, or it is no verdict."""
+        word = str(self.numbers.get("sureness", ""))
+        return f"[{word}]" if word and word not in self.sentence else ""
+
+    @property
     def states_difference(self) -> bool:
         """Whether its verdict is a difference; also true of what has no verdict."""
         return bool(self.numbers.get("verdict") != Direction.UNKNOWN)

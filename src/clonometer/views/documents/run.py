@@ -63,7 +63,7 @@ def run_document(results: Results, explanations: Sequence[AnyExplanation] = ()) 
     """
     first = results.first
     leading = first.answer or results.findings[:1]
-    lead = " ".join(finding.sentence for finding in leading)
+    lead = " ".join(f"{finding.sentence} {finding.tag}".rstrip() for finding in leading)
     rows = short_rows(results)
     readings = {figure.stands_in: figure.reading for figure in figures() if figure.stands_in}
     groups: list[Sequence[DocumentBlock]] = [

@@ -16,7 +16,7 @@ from clonometer.views.table import Table
 def short_run_document(results: Results) -> Document:
     """Make a short document of a run: all of its conditions, and of its findings those that answer."""
     first = results.first
-    lead = " ".join(finding.sentence for finding in first.answer)
+    lead = " ".join(f"{finding.sentence} {finding.tag}".rstrip() for finding in first.answer)
     points = [("Why", first.reasons), ("Do", first.advice)]
     named = [NamedText(name, each.sentence) for name, findings in points for each in findings]
     doubts = "; ".join(doubt.sentence for doubt in first.doubts)

@@ -98,8 +98,7 @@ def answer_lines(results: Results, width: int) -> list[str]:
     """The answer, each sentence in lines of its own, and at its end how sure it is."""
     lines: list[str] = []
     for finding in results.first.answer:
-        word = str(finding.numbers.get("sureness", ""))
-        tag = f"[{word}]" if word and word not in finding.sentence else ""
+        tag = finding.tag
         *before, last = wrap(finding.sentence, width)
         fits = len(last) + len(tag) < width
         lines += [*before, f"{last}{tag:>{width - len(last)}}" if tag and fits else last]
