@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -169,16 +170,23 @@ class Installed:
 HERE = Installed(sys.executable, str(SOURCE), lambda: None)
 
 
-@pytest.fixture
-def ordinary(public: Path) -> Installed:
+@pytest.fixture(scope="module")
+def ordinary() -> Iterator[Installed]:
     """An installation that everybody may read, started by an ordinary user."""
     if os.geteuid() != 0:
-        return HERE
-    source = public / "installed"
-    shutil.copytree(SOURCE / "clonometer", source / "clonometer", ignore=shutil.ignore_patterns("_bin"))
-    shutil.copytree(probe.folder(), source / "clonometer" / "_bin")
-    # The interpreter of this test may be in a home folder; the system's, of the same version, takes the same modules.
-    modules = f"{source}:{sysconfig.get_path('platlib')}"
+        yield HERE
+        return
+    with tempfile.TemporaryDirectory(prefix="everybody-") as name:
+        Path(name).chmod(0o755)
+        source = Path(name, "installed")
+        shutil.copytree(SOURCE / "clonometer", source / "clonometer", ignore=shutil.ignore_patterns("_bin"))
+        shutil.copytree(probe.folder(), source / "clonometer" / "_bin")
+        # This interpreter may be in a home folder; the system's, of the same version, takes the same modules.
+        yield _of_nobody(f"{source}:{sysconfig.get_path('platlib')}")
+
+
+def _of_nobody(modules: str) -> Installed:
+    """The first interpreter that an ordinary user may start with these modules."""
     code = f"import sys, numpy, pyarrow, rich_click; assert sys.version_info[:2] == {tuple(sys.version_info[:2])}"
     reasons = []
     for python in (sys.executable, "/usr/bin/python3"):
