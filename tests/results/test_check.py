@@ -79,12 +79,21 @@ def test_noise_that_nobody_has_measured_is_bounded_and_not_infinite(make_builder
         assert checked.reasons[0].startswith("this check could have caught a slowdown of 10% in none of 9 warm rows")
 
 
-@pytest.mark.parametrize("times", [4.0, 5.0])
-def test_a_row_that_takes_several_times_as_long_is_told_on_a_noisy_machine(make_builder: Build, times: float) -> None:
-    sides = make(make_builder, 1, spread=0.15), make(make_builder, 2, reaped=times, spread=0.15)
-    checked = check(*sides, variance=UNKNOWN_VARIANCE)
-    assert (checked.verdict, slower(checked).verdict) == ("fail", "fail")
-    assert checked.count(Gate.FAIL) == 1
+def test_a_row_that_takes_several_times_as_long_is_told_on_a_noisy_machine(make_builder: Build) -> None:
+    # With three kinds of process the noise between runs is bounded by that within them, which is drawn too.
+    alike, thrice, four_times = (told_of_ten(make_builder, times) for times in (1.0, 3.0, 4.0))
+    assert (alike, four_times) == (0, 10)
+    assert thrice >= 8
+
+
+def told_of_ten(make_builder: Build, times: float) -> int:
+    """Of ten pairs of runs whose processes scatter by 15%, in how many just the row of so many times fails."""
+    n_told = 0
+    for seed in range(1, 21, 2):
+        sides = make(make_builder, seed, spread=0.15), make(make_builder, seed + 1, reaped=times, spread=0.15)
+        checked = check(*sides, variance=UNKNOWN_VARIANCE)
+        n_told += checked.count(Gate.FAIL) == (slower(checked).verdict == Gate.FAIL) == 1
+    return n_told
 
 
 def test_what_became_faster_is_no_regression(make_builder: Build) -> None:

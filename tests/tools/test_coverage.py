@@ -68,6 +68,12 @@ def test_ratios_and_differences_cover_what_they_claim(processes: tuple[int, int]
     assert len(row.text()) <= 80
 
 
+def test_an_exact_claim_may_be_missed_by_chance() -> None:
+    row = ratios.Row("", 1500, (3, 3), 0.892, 0.891, 0.9)
+    assert row.holds()
+    assert not replace(row, difference=0.88).holds()
+
+
 def test_a_run_that_ends_where_it_is_narrow_covers_more_if_that_is_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ended at the first narrow interval, AR(1) of 0.9 is covered in 61% of runs, and nothing is said of the others."""
     monkeypatch.setattr(stopping, "MOST_PROCESSES", 80)
@@ -84,10 +90,10 @@ def test_a_run_that_ends_where_it_is_narrow_covers_more_if_that_is_confirmed(mon
 
 def test_independent_processes_are_covered_where_the_run_ends_early() -> None:
     row = stopping.simulate("independent", scattering(0.03), 100, 3, independent=True)
-    assert row.median >= 0.93 - 0.05  # two standard errors of 100 runs
-    assert replace(row, median=0.93).holds()
+    assert row.median >= 0.91 - 0.06  # two standard errors of 100 runs
+    assert replace(row, median=0.91).holds()
     assert (row.narrow, 30 <= row.processes < 50) == (1.0, True)
-    assert not replace(row, median=0.929).holds()
+    assert not replace(row, median=0.909).holds()
 
 
 def test_each_table_has_a_heading_and_lines(monkeypatch: pytest.MonkeyPatch) -> None:
