@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.fakes.memory_run import RunBuilder
@@ -96,5 +98,8 @@ def test_a_median_that_drifts_has_no_interval_and_a_difference_has_one_error() -
     assert row.median_ends is None
     assert row.drift is not None
     assert (high - low) / (row.median_ns or 1.0) == row.drift.share
+    far = replace(row, median_ns=112_000.0, drift=replace(row.drift, share=1.9)).figures()
+    assert far is not None
+    assert (far.short, far.low) == ("110 µs", "")
     warm = next(finding for finding in results.findings if finding.id == "process_vs_thread.warm")
     assert (warm.numbers["sureness"], "drift" in warm.sentence) == ("sure", False)

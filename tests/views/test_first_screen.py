@@ -178,7 +178,7 @@ def test_the_shortest_launch_stands_beside_the_median_unless_it_is_quiet(default
 
 def test_what_a_screen_leaves_out_is_counted_with_the_command_that_shows_it(default: Results) -> None:
     text = render_answer(replace(default, run_name="my run.parquet"), width=120)
-    counted = re.search(r"clonometer show 'my run.parquet' --wide   (\d+) rows, (\d+) findings", text)
+    counted = re.search(r"clonometer show 'my run.parquet' --wide   (\d+) more rows, (\d+) findings", text)
     assert counted
     # Of what was named, as many as there is room for.
     counted = re.search(r"--wide   (\d+) rows", render_answer(replace(default, plan_name="adhoc"), width=120))

@@ -100,7 +100,7 @@ def ab_commands(
     commands = StartedCommand(a, a_settings), StartedCommand(b, b_settings)
     for command in commands:
         check_command(command.words[0])
-    named = " against ".join(shlex.join(command.words) for command in commands)
+    named = " against ".join(map(_named, commands))
     progress.say(f"comparing {named}, for {budget_s:g} s at most; each is started once first")
     _warn_of_wrappers(commands, progress)
     _warn_of_the_unheeded(commands, sides, progress)
@@ -127,6 +127,12 @@ def ab_commands(
         raise KeyboardInterrupt
     switched = [SwitchedSetting(**as_metadata(record)) for record in switches.records]
     return judge_commands(pairs, commands, seed, switched=switched, ignore_failure=ignore_failure)
+
+
+def _named(command: StartedCommand) -> str:
+    """A side in a sentence: its words, and what is set for it alone."""
+    words = shlex.join(command.words)
+    return f"{words} (with {', '.join(command.settings)})" if command.settings else words
 
 
 def _warn_of_wrappers(commands: Sequence[StartedCommand], progress: Progress) -> None:

@@ -19,10 +19,10 @@ write a number in place of the dots, and run the cell. You learn most from a wro
 Each measurement takes about {budget_s} s, and no step more than 30 s. Close what else keeps the machine busy.
 
 **How to read:** the figure beside your guess comes from medians. The 95% intervals in the table above it say how
-certain they are: where two overlap, "cannot tell" is the answer, and a larger `BUDGET_S` helps. In place of an
-interval stands "drifts" where the times rose or fell while they were measured: no interval would be honest then.
-Measure again when the machine is quieter. Commands below a table, such as `clonometer run ... --set ...`, repeat a
-figure or decide it in a terminal: you need none of them here."""
+certain they are. Where two overlap, the answer is open, and a larger `BUDGET_S` helps. Where the times rose or fell
+while they were measured, the table says "drifts" in place of an interval: none would be honest then. Measure again
+when the machine is quieter. Commands below a table, such as `clonometer run ... --set ...`, repeat a figure or decide
+it in a terminal: you need none of them here."""
 _PARAMETERS = """\
 BUDGET_S = {budget_s}  # seconds for each measurement: more seconds, narrower intervals"""
 _BEGIN = """\

@@ -21,6 +21,8 @@ LEAST_EFFECT = 0.02
 FEWEST_PROCESSES = 6
 #: Half of an interval, as a share of its median, above which it is called wide; what is narrower is settled.
 WIDE_HALF_WIDTH = 0.10
+# Within so small a share of itself a number has two digits.
+_TWO_DIGITS = 0.09
 #: The id of the answer that says how mechanisms compare.
 CONTEST = "answer.contest"
 RowName = tuple[str, str, str | None]
@@ -298,9 +300,13 @@ class Estimate:
             return figures(self.value, self.value_low, self.value_high, self.unit, shown=shown)
         if self.median_ns is None:
             return None
-        low, high = self.known_within or (None, None)
-        written = figures(self.median_ns, low, high, shown=shown, resolution=self.resolution_ns)
-        return written if self.drift is None else written._replace(low="", high="")
+        if self.drift is None:
+            low, high = self.known_within or (None, None)
+            return figures(self.median_ns, low, high, shown=shown, resolution=self.resolution_ns)
+        # Two digits at least, however far its level moved: with one, 112 would be 100, below its least sample.
+        half = abs(self.median_ns) * min(abs(self.drift.share) / 2, _TWO_DIGITS)
+        ends = self.median_ns - half, self.median_ns + half
+        return figures(self.median_ns, *ends, shown=shown, resolution=self.resolution_ns)._replace(low="", high="")
 
     @property
     def free_placement(self) -> str | None:

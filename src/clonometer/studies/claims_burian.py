@@ -261,7 +261,7 @@ def u10(judge: Judge) -> Verdict:
     beyond = _beyond(judge, by_workers(judge.measured))
     ablation, cells = _ablation(judge)
     premise = {Status.HOLDS: "They are", Status.FAILS: "Processes are the ones that are"}.get(
-        scatter.status, "The data cannot tell whether they are"
+        scatter.status, "Whether they are is open"
     )
     worked = judge.measured.worked
     delayed = worked.delayed if isinstance(worked, WorkAnswer) else ""
@@ -297,7 +297,7 @@ def u11(judge: Judge) -> Verdict:
         Status.HOLDS: f"A gap opens here too, beyond {cpus} workers",
         Status.DEPENDS: f"A gap opens here beyond {cpus} workers at some numbers, but not at others",
         Status.FAILS: f"Here no gap opens beyond {cpus} workers",
-    }.get(judged.status, "With the study's settings, the data cannot tell whether a gap opens here")
+    }.get(judged.status, "With the study's settings, it is open whether a gap opens here")
     its, its_cells = _as_its_program(judge)
     ablation, cells = _ablation(judge)
     reason = (

@@ -10,7 +10,6 @@ from clonometer.errors import ClonometerError
 from clonometer.plan.adhoc import plan_from_arguments
 from clonometer.plan.types import Catalogue
 from clonometer.studies.cells import axes_of
-from clonometer.studies.pairings import PAIRINGS
 from clonometer.studies.published import Item
 from clonometer.studies.types import DECIDES, REVERSES, SEARCHES, SHOWS, Pairing, Reconciliation, Suggestion, Verdict
 from clonometer.units import format_bytes
@@ -57,10 +56,10 @@ def item_step(
         step = _shows(verdict.evidence, catalogue, REVERSES)
         if step is not None:
             return step
-    for pairing in PAIRINGS:
-        if item.id in {side.partition(":")[0] for side in pairing.favours}:
-            measured = next((flip.next for flip in flips if flip.pairing.id == pairing.id), None)
-            return measured or wider_step(pairing, catalogue)
+    # Of an item that was asked alone no contradiction was measured, and none is looked for.
+    for flip in flips:
+        if flip.next is not None and item.id in {side.partition(":")[0] for side in flip.pairing.favours}:
+            return flip.next
     return _shows(verdict.evidence, catalogue, SHOWS)
 
 

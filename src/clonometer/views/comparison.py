@@ -228,7 +228,8 @@ def known_noise(source: NoiseSource, stored: StoredRuns | None, rows: Sequence[C
         return ""
     beside = f" The other runs in their folder do not show it: {left_out}." if left_out else ""
     bounds = [row.between for row in rows if row.between is not None and not row.base.is_first_launch]
-    bound = f", and is taken to be {format_share(min(bounds))}, as these two show" if bounds else ""
+    least = "at least " if bounds and max(bounds) > min(bounds) else ""
+    bound = f", and is taken to be {least}{format_share(min(bounds))}, as these two show" if bounds else ""
     return (
         f"The noise between runs was never measured{bound}.{beside} 'clonometer noise --json' measures it for --noise; "
         "three more runs in the same folder show it too."

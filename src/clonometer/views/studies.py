@@ -156,8 +156,17 @@ def status_text(verdict: Verdict) -> str:
 
 
 def outcome_text(verdict: Verdict) -> str:
-    """How a claim came out, with the number that decided."""
-    return ": ".join(filter(None, [status_text(verdict), number_text(verdict)]))
+    """How a claim came out, with the number that decided; of an open one, how many of its parts hold all the same.
+
+    Examples
+    --------
+    >>> reason = "Threads over processes (yes in 2 of 3, certainly no in 0): ..."
+    >>> outcome_text(Verdict(Status.UNKNOWN, reason, 1.02, (0.9, 1.1), "", word=Word.OPEN))
+    'open (2 of 3 hold): 1.02× (0.90 to 1.10)'
+    """
+    tally = _TALLY.search(verdict.reason) if verdict.status == Status.UNKNOWN else None
+    among = f" ({tally[1]} of {tally[2]} hold{'s' if tally[1] == '1' else ''})" if tally and tally[1] != "0" else ""
+    return ": ".join(filter(None, [f"{status_text(verdict)}{among}", number_text(verdict)]))
 
 
 def number_text(verdict: Verdict) -> str:

@@ -80,9 +80,8 @@ def _footprint_finding(tests: PairwiseTests, footprint: Footprint, whole: RunEst
     headline = sentence(f"each idle {name}{_clause(changes)} takes {_size(whole)} ({count:,} of them)")
     if _is_drowned(tests, footprint, whole):
         texts = [
-            f"cannot tell how much memory each of {count:,} idle {many}{_clause(changes)} takes: free memory changed "
-            f"by "
-            f"{_size(whole)} for each, because other programs also allocate and free memory",
+            f"how much memory each of {count:,} idle {many}{_clause(changes)} takes is not known: free memory changed "
+            f"by {_size(whole)} for each, because other programs also allocate and free memory",
             *shares,
             "use a quieter machine, more tasks, or accounting=cgroup",
         ]

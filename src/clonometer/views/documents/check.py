@@ -39,11 +39,11 @@ FIRST_LAUNCHES = " Cold rows can raise a suspicion but never fail the check."
 SHORT_ROWS = 12
 SHORT_LEFT_OUT = 3
 SHORT_DIFFERENCES = 5
-_WORDS = {Gate.FAIL: "regressed", Gate.PASS: "fine", Gate.UNKNOWN: "cannot tell"}
+_WORDS = {Gate.FAIL: "regressed", Gate.PASS: "fine", Gate.UNKNOWN: "open"}
 _SUSPECT = "suspect"
 _STYLES = {"regressed": "bad", _SUSPECT: "warn"}
 _TONES: dict[Gate, Tone] = {Gate.FAIL: "bad", Gate.UNKNOWN: "warn"}
-_COLOURS = {"regressed": HUES["red"], _SUSPECT: HUES["orange"], "fine": HUES["blue"], "cannot tell": GREY}
+_COLOURS = {"regressed": HUES["red"], _SUSPECT: HUES["orange"], "fine": HUES["blue"], "open": GREY}
 
 
 def check_document(checked: Checked, *, wide: bool = False) -> Document:
@@ -87,9 +87,10 @@ def check_document(checked: Checked, *, wide: bool = False) -> Document:
 
 def _counts(checked: Checked, wide: bool) -> str:
     counts = Counter(map(_word, checked.rows))
-    words = [f"{counts[word]} {word}" for word in ("regressed", _SUSPECT, "fine", "cannot tell") if counts[word]]
+    words = [f"{counts[word]} {word}" for word in ("regressed", _SUSPECT, "fine", "open") if counts[word]]
     sentences = [f"{counted(len(checked.rows), 'row')}: {', '.join(words)}."]
-    if checked.verdict != Gate.PASS:
+    # The others say it in their verdict.
+    if checked.verdict == Gate.FAIL:
         sentences.append(f"{_seen(checked).capitalize()} of them.")
     if checked.n_first:
         sentences.append(FIRST_LAUNCHES.strip())
@@ -115,7 +116,7 @@ def _verdict(checked: Checked) -> str:
     total, fine = len(checked.rows), checked.count(Gate.PASS)
     if fine == total:
         return f"No regression of {allowed} or more."
-    # Rows that cannot tell may hide one: a gate that passes must not deny it for them.
+    # Rows that are open may hide one: a gate that passes must not deny it for them.
     return (
         f"No regression detected: {fine} of {total} rows are surely not slower by {allowed}; {_seen(checked)} of them."
     )

@@ -91,7 +91,7 @@ def _reasons(row: PeerRow) -> list[str]:
 def _verdict(row: PeerRow) -> str:
     if row.alike:
         return "alike"
-    lead = "cannot tell yet; expected" if row.alike is None else "because"
+    lead = "open; expected" if row.alike is None else "because"
     return f"{lead}: {row.reason}" if row.reason else lead
 
 

@@ -258,7 +258,7 @@ def _tail(results: Results, hidden: int, findings: int, width: int) -> list[str]
         lines += _command(words, following.about, width)
     warnings = len(warning_groups(results))
     wide = sum(int(doubt.numbers["rows"]) for doubt in results.first.doubts if doubt.id in _IN_TABLE[:1])
-    counts = ((hidden, "row"), (wide, "imprecise row"), (findings, "finding"), (warnings, "warning"))
+    counts = ((hidden, "more row"), (wide, "imprecise row"), (findings, "finding"), (warnings, "warning"))
     more = [counted(count, kind) for count, kind in counts if count]
     if more:
         lines += _command(["show", results.run_name, "--wide"], ", ".join(more), width)
