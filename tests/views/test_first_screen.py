@@ -181,7 +181,7 @@ def test_what_a_screen_leaves_out_is_counted_with_the_command_that_shows_it(defa
     counted = re.search(r"clonometer show 'my run.parquet' --wide   (\d+) more rows, (\d+) findings", text)
     assert counted
     # Of what was named, as many as there is room for.
-    counted = re.search(r"--wide   (\d+) rows", render_answer(replace(default, plan_name="adhoc"), width=120))
+    counted = re.search(r"--wide   (\d+) more rows", render_answer(replace(default, plan_name="adhoc"), width=120))
     assert counted
     everything = render_answer(replace(default, plan_name="adhoc"), width=120, lines=400)
     fewer = re.search(r"--wide   (\d+) more rows", everything)
