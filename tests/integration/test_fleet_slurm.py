@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,7 +58,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     missing = [name for name in _PROGRAMS if shutil.which(name, path=_PATH) is None]
     if missing or os.geteuid() != 0:
         pytest.skip(f"needs root and Slurm (apt-get install slurm-wlm munge): no {', '.join(missing) or 'root'}")
-    if sys.modules.get("dask_jobqueue", True) is None:
+    if importlib.util.find_spec("dask_jobqueue") is None:
         pytest.skip("dask-jobqueue is not installed")
     # Munge refuses a socket that lies in a folder which others may write to, or cannot enter.
     folder = Path(subprocess.run(["mktemp", "-d", "/run/slurm-XXXXXX"], capture_output=True, text=True).stdout.strip())
