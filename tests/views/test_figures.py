@@ -255,7 +255,7 @@ def test_a_chart_has_a_panel_for_each_distribution_and_a_line_for_each_size(tail
     assert tuple(usual.drawn) == ("1 GiB", "0 B")
     assert list(usual.panels) == ["before the fork", "during the call"]
     assert [point["longer"] for point in usual.panels["during the call"][:3]] == [1 / 2, 1 / 1000, 1 / 5000]
-    assert gone.title.endswith("other process gone")
+    assert gone.title.endswith("the other process gone")
 
 
 def test_the_table_has_a_row_for_each_and_a_dash_for_what_is_not_known(tailed):

@@ -70,7 +70,7 @@ def test_a_stage_that_nobody_has_heard_of_has_a_distribution_in_the_order_of_tim
 
 def test_a_story_has_a_panel_for_each_condition_and_a_line_for_each_phase(results):
     words = {node.text for node in ElementTree.fromstring(str(picture(results, "story"))).iter() if node.text}
-    assert {"default condition", "other process gone", "memory of the parent (log)", "//", "0"} <= words
+    assert {"default condition", "the other process gone", "memory of the parent (log)", "//", "0"} <= words
     assert {"the call", "longest pause of another thread, during the call", "4 GiB"} <= words
 
 

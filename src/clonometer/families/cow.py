@@ -27,7 +27,7 @@ FAMILY = Family(
         ),
         "write_step": Axis({"page": "each page", "small_page": "each 4 KiB"}),
         "other_process": Axis(
-            {"alive": "other process alive", "gone": "other process gone"},
+            {"alive": "the other process alive", "gone": "the other process gone"},
             advice={"gone": "let the child exec or exit before the parent writes again"},
         ),
     },

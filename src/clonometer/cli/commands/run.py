@@ -227,7 +227,8 @@ def _closing_lines(outcome: RunOutcome, outputs: _Outputs, request: RunRequest, 
     kept = f"; the old run is {outcome.previous}" if outcome.previous is not None else ""
     decided = ""
     if outcome.decided_after_s is not None:
-        decided = f" Decided after {outcome.decided_after_s:.1f} s of {outcome.measured_s:.0f} s."
+        whole = f" of {outcome.measured_s:.0f} s" if outcome.measured_s >= outcome.decided_after_s + 1 else ""
+        decided = f" Decided after {outcome.decided_after_s:.1f} s{whole}."
     lines += wrap(f"Wrote {written}{kept}.{decided}", plain_width())
     if outcome.status == "partial":
         other = outputs.out.with_name(f"{outputs.out.stem}-2{outputs.out.suffix}")
