@@ -78,6 +78,7 @@ def test_one_command_is_both_sides_where_a_setting_differs(tmp_path: Path) -> No
     assert ended.returncode in (0, 3), ended.stderr
     document = json.loads(ended.stdout)
     assert document["a"] == document["b"] == command
+    assert "(with env:CLONOMETER_SIDE=b), for 20 s at most" in ended.stderr
     assert "a program of its own" not in ended.stderr
     assert sorted(seen.read_text().split()) == ["b"] * (document["pairs"] + 1) + ["none"] * (document["pairs"] + 1)
 

@@ -190,6 +190,10 @@ def test_noise_that_nobody_measured_is_said_with_what_it_is_taken_to_be() -> Non
     rows = [replace(row, between=0.2 if row.base.is_first_launch else 0.04) for row in pair.rows]
     text = summary(replace(made, pairs=[replace(pair, rows=rows)]))
     assert "was never measured, and is taken to be 4%, as these two show." in text
+    warm = next(index for index, row in enumerate(rows) if not row.base.is_first_launch)
+    rows[warm] = replace(rows[warm], between=0.3)
+    text = summary(replace(made, pairs=[replace(pair, rows=rows)]))
+    assert "is taken to be at least 4%, as these two show." in text
 
 
 def test_a_likely_change_is_said_so_and_an_open_one_by_its_ends() -> None:
