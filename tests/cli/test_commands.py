@@ -49,7 +49,7 @@ def test_run_answers_and_names_its_files(measured: Path) -> None:
     assert "Wrote clonometer-run.parquet and report.html." in out
     assert (measured / "report.html").read_text().lstrip().lower().startswith("<!doctype html")
     err = (measured / "stderr").read_text()
-    assert err.startswith("measuring launch.fork launch.pthread: 4 conditions")
+    assert err.startswith("measuring launch.fork launch.pthread: 4 conditions, at most ")
     assert {path.name for path in measured.iterdir()} == {
         "bin", "starts.log", "stdout", "stderr", "clonometer-run.parquet", "report.html",
     }  # fmt: skip

@@ -116,8 +116,9 @@ class PlainProgress(_Reporting):
 
         count = len(plan.cells)
         cells = f"{count} {'condition' if count == 1 else 'conditions'}"
-        what = plan.title if plan.name == ADHOC else f"the plan {plan.name}"
-        self.say(f"measuring {what}: {cells}, about {span(plan.budget_seconds)}")
+        # A few conditions are narrow, or decided, long before their time is over.
+        what, limit = (plan.title, "at most") if plan.name == ADHOC else (f"the plan {plan.name}", "about")
+        self.say(f"measuring {what}: {cells}, {limit} {span(plan.budget_seconds)}")
         self.starts_begin()
 
     def starts_begin(self) -> None:
