@@ -150,12 +150,13 @@ def unit(nodeid: str) -> str:
 def in_company(units: Collection[str]) -> dict[str, float]:
     """Place units from 0 to 1: at any time some that wait and some that compute, the dearest of each first.
 
-    Those that wait take more time than others for the processor time that they use.
+    Those that wait take more time than others for the processor time that they use. What is new may be dear, and is
+    first.
     """
-    of = {name: kept().get(name, Cost(0.0, 0.0)) for name in sorted(units)}
+    of = {name: kept()[name] for name in sorted(units) if name in kept()}
     took_s = sum(cost.took_s for cost in of.values())
     used_s = sum(cost.used_s for cost in of.values())
-    places: dict[str, float] = {}
+    places = dict.fromkeys(units, 0.0)
     for waits in (True, False):
         some = [name for name, cost in of.items() if (cost.used_s * took_s < used_s * cost.took_s) == waits]
         some.sort(key=lambda name: -of[name].took_s)
