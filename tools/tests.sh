@@ -8,7 +8,7 @@ set -u
 few=no translate=no
 [ "$1" = --few ] && few=yes && shift
 [ "$1" = --translate ] && translate=yes && shift
-bin=$1 at_a_time=4
+bin=$1 at_a_time=3
 shift
 # Each process imports every test: keep what is compiled, also where Python is told not to.
 unset PYTHONDONTWRITEBYTECODE
