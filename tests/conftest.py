@@ -153,7 +153,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 _measured = costs.Costs()
-_MOST_FLAKED = 2
+# Two would be enough: that waits until what flakes on a full machine has been mended (one or two of 7,900 a run).
+_MOST_FLAKED = 5
 
 
 def _flaked(terminalreporter: pytest.TerminalReporter) -> list[str]:

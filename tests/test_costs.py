@@ -104,18 +104,18 @@ def test_every_folder_of_the_package_and_of_the_core_has_tests_that_are_run_whol
     assert lacking <= {"workloads", "records", "words", "discovery"}
 
 
-def test_a_flake_is_named_and_more_than_two_fail_the_run(tmp_path: Path) -> None:
+def test_a_flake_is_named_and_more_than_a_few_fail_the_run(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(
-        "import pytest\n@pytest.mark.parametrize('n', range(3))\ndef test_passes(n): pass\n"
+        "import pytest\n@pytest.mark.parametrize('n', range(6))\ndef test_passes(n): pass\n"
     )
     environment = {**os.environ, "ASKED_AGAIN": "yes"}
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.conftest", str(tmp_path)]
-    for selected, status in (("0 or 1", 0), ("0 or 1 or 2", 1)):
+    for selected, status in (("not 5", 0), ("test_passes", 1)):
         ended = subprocess.run(
             [*words, "-k", selected], cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=60
         )
         assert ended.returncode == status, ended.stdout + ended.stderr
-        assert f"flaked: {2 + status} failed beside others" in ended.stdout
+        assert f"flaked: {5 + status} failed beside others" in ended.stdout
         assert "test_some.py::test_passes[0]" in ended.stdout
 
 
